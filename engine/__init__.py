@@ -1,0 +1,1 @@
+"""HOW IT IS GRADED: start reading at pipeline.py."""

@@ -1,0 +1,145 @@
+"""The nouns of the flow: what one stage hands to the next.
+
+Every stage imports these records and no other stage.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from fractions import Fraction
+
+
+class ProofmarkError(Exception):
+    """The root of what we raise on purpose.
+
+    ProofmarkError
+    ├── UsageError    the user asked for something impossible (exit code 2)
+    ├── RubricError   the rubric contradicts the checks        (exit code 2)
+    └── GraderFault   our own failure: scores are withheld     (exit code 3)
+    """
+
+
+class UsageError(ProofmarkError):
+    """A path, an option or an id that cannot be used; the message says which and why."""
+
+
+class RubricError(ProofmarkError):
+    """A rubric that does not fit the checks; the message names the row."""
+
+
+class GraderFault(ProofmarkError):
+    """Something of ours broke; nobody's score may suffer for it."""
+
+
+class Outcome(StrEnum):
+    """What became of a check, an item, or a question."""
+
+    HELD = "held"
+    MANUAL = "manual"
+    MISSING = "missing"
+    BLOCKED = "blocked"
+    BROKEN = "broken"
+    RAISED = "raised"
+    TIMED_OUT = "timed_out"
+    UNJUDGED = "unjudged"
+
+
+# From best to worst: an item's outcome is its worst check's. A check that was
+# blocked by an earlier failure is milder than that failure.
+SEVERITY = {outcome: rank for rank, outcome in enumerate(Outcome)}
+
+
+class Status(StrEnum):
+    """What became of a whole submission."""
+
+    GRADED = "graded"
+    WITHHELD = "withheld"
+    WAITING = "waiting"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One file of student code; `cells` has one entry for a script, one per code cell for a notebook."""
+
+    name: str
+    cells: tuple[str, ...]
+
+    @property
+    def stem(self) -> str:
+        """The name a module of this file would be imported by."""
+        return self.name.rsplit("/", 1)[-1].rsplit(".", 1)[0]
+
+    @property
+    def is_notebook(self) -> bool:
+        """Whether a failing cell leaves the other cells standing."""
+        return self.name.endswith(".ipynb")
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """What one student sent, read but not run."""
+
+    id: str
+    origin: str
+    sources: tuple[Source, ...] = ()
+    answers: str | None = None
+    problems: tuple[str, ...] = ()  # one sentence per file that could not be read
+    digest: str = ""  # of the content: equal digests get equal marks
+
+
+@dataclass(frozen=True, slots=True)
+class Counterexample:
+    """The smallest input found on which a claim fails."""
+
+    call: str
+    gave: str
+    expected: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the judge found out about one check."""
+
+    check: str
+    outcome: Outcome
+    examples: int = 0
+    message: str = ""
+    counterexample: Counterexample | None = None
+    proved: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """A verdict with its points."""
+
+    verdict: Verdict
+    score: Fraction | None  # None: withheld
+    max_score: Fraction
+    visibility: str
+
+
+@dataclass(frozen=True, slots=True)
+class ItemResult:
+    """One question of the course, with everything that was found out about it."""
+
+    id: str
+    kind: str
+    outcome: Outcome
+    score: Fraction | None
+    max_score: Fraction
+    checks: tuple[CheckResult, ...]
+    diagnosis: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SubmissionResult:
+    """One student's result."""
+
+    id: str
+    status: Status
+    score: Fraction | None
+    max_score: Fraction
+    items: tuple[ItemResult, ...]
+    problems: tuple[str, ...] = ()
+    output: str = field(default="", compare=False)  # what the student's code printed, bounded; never part of the verdict

@@ -1,0 +1,1 @@
+"""The page people open: report/index.html, one file, no network."""

@@ -1,0 +1,1 @@
+"""WHAT IS RIGHT: one file per module of the contract."""
