@@ -143,3 +143,11 @@ class SubmissionResult:
     items: tuple[ItemResult, ...]
     problems: tuple[str, ...] = ()
     output: str = field(default="", compare=False)  # what the student's code printed, bounded; never part of the verdict
+
+
+@dataclass(frozen=True, slots=True)
+class CheckText:
+    """What a check says to people: the fact it claims, and where to look when the claim fails."""
+
+    claim: str
+    hint: str

@@ -1,0 +1,52 @@
+"""A misconception: a wrong implementation with a name, so that feedback can say what went wrong."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
+
+
+@dataclass(frozen=True, slots=True)
+class Misconception:
+    """One mistake in one function.
+
+    `of` is the item's id, `name` the short phrase of the diagnosis, `why` one sentence for the
+    student on what they seem to have done, and `function` computes what the mistake computes.
+    """
+
+    of: str
+    name: str
+    why: str
+    function: Callable[..., Any]
+
+
+def misconception(*, of: str, name: str, why: str) -> Callable[[Callable[..., Any]], Misconception]:
+    """Turn the decorated function into a Misconception.
+
+    >>> @misconception(of="perplexity.entropy", name="sign lost", why="Logarithms of probabilities are negative.")
+    ... def sign_lost(p): ...
+    >>> sign_lost.name
+    'sign lost'
+    """
+
+    def declare(function: Callable[..., Any]) -> Misconception:
+        return Misconception(of=of, name=name, why=why, function=function)
+
+    return declare
+
+
+def misconceptions_in(module: ModuleType) -> list[Misconception]:
+    """Return the misconceptions that `module` defines, in the order of their definition.
+
+    Those it imports belong to the module that defines them: counted twice, one mistake would
+    look like two.
+    """
+    return [
+        value
+        for value in vars(module).values()
+        if isinstance(value, Misconception) and value.function.__module__ == module.__name__
+    ]

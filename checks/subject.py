@@ -1,0 +1,51 @@
+"""The function a check is handed: called like the contract's, whatever is behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+
+from checks.expect import Failure
+from checks.signatures import Signature
+
+
+class Subject(Protocol):
+    """A function under judgement."""
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Return its result as float64 arrays of the contract's shapes, or raise Failure."""
+
+    def with_arguments(self, *arguments: Any) -> tuple[Any, tuple[Any, ...]]:
+        """Return its result, and the arguments as they are after the call."""
+
+
+class InProcess:
+    """A function of this process: the reference, a misconception, a mutant."""
+
+    def __init__(self, function: Callable[..., Any], signature: Signature) -> None:
+        self._function = function
+        self._signature = signature
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self.with_arguments(*arguments)[0]
+
+    def with_arguments(self, *arguments: Any) -> tuple[Any, tuple[Any, ...]]:
+        """Call on copies, so that a function that modifies its input harms nobody else."""
+        given = tuple(argument.copy() if isinstance(argument, np.ndarray) else argument for argument in arguments)
+        try:
+            with np.errstate(all="ignore"):
+                value = self._function(*given)
+        except Exception as error:
+            raise raised(type(error).__name__, str(error)) from error
+        return self._signature.accept(value, arguments), given
+
+
+def raised(type_name: str, message: str, lines: str = "") -> Failure:
+    """Return the Failure for a submission that raised an exception of its own."""
+    return Raised(f"It raised {type_name}: {message}" if message else f"It raised {type_name}.", gave=lines)
+
+
+class Raised(Failure):
+    """The submission's code raised; the sentence holds its message, `gave` its own lines."""

@@ -1,0 +1,642 @@
+"""Intake: from the paths on the command line to submissions that are read and never run.
+
+What counts as one submission:
+
+- A `.zip`, a `.py` or a `.ipynb` is one submission. Its id is its name without that ending.
+- A folder is one submission if it directly holds a module of the contract (`attention.py`, `gates.ipynb`, …)
+  or `answers.toml`. Its id is its name, dots included.
+- A folder with a file of a general name (`solution.py`, `Untitled1.ipynb`, …) is one submission too, other files
+  being its helpers, unless zips or whole submissions lie beside that file.
+- A folder with one loose file and nothing else is one submission, named after the file.
+- Any other folder is a folder of submissions: each visible sub-folder, zip, script and notebook in it is one.
+
+Inside a submission we read the scripts, notebooks and `answers.toml` at its top, and then the scripts in its
+sub-folders. Where the top has none of these, we go down into a single sub-folder, or read a single zip in its place.
+
+Whatever is wrong with one file becomes one sentence in `Submission.problems`; the other files are still read.
+Archives are read in memory and within bounds, links are never followed, only regular files are opened.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import io
+import json
+import os
+import re
+import stat
+import struct
+import tokenize
+import unicodedata
+import zipfile
+import zlib
+from collections import deque
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from engine.records import Source, Submission, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+MODULES = (
+    "attention",
+    "positional",
+    "gates",
+    "network",
+    "perplexity",
+    "language_model",
+    "transformer",
+    "averaging",
+)
+ANSWERS = "answers.toml"
+
+MEBIBYTE = 2**20
+TEXT_LIMIT = MEBIBYTE  # of one script, or of answers.toml
+NOTEBOOK_LIMIT = 20 * MEBIBYTE  # notebooks carry their plots with them
+TOTAL_LIMIT = 50 * MEBIBYTE  # of all files of one submission, unpacked
+SOURCES_LIMIT = 200
+ZIP_ENTRIES_LIMIT = 1_000
+ZIP_READ_LIMIT = 4 * MEBIBYTE  # of one read by zipfile, which takes the size of the archive's directory on trust
+FOLDER_ENTRIES_LIMIT = 10_000
+NESTING_LIMIT = 3
+
+_GENERAL_NAMES = frozenset(
+    {"solution", "submission", "main", "answer", "answers", "homework", "assignment", "notebook", "hw"}
+)
+_IGNORED_FOLDERS = frozenset({"__pycache__", "__MACOSX", "venv", "node_modules"})
+_CODE = (".py", ".ipynb")
+_NOTHING_TO_GRADE = "nothing to grade: no .py file, notebook or answers.toml"
+_NOT_FOLLOWED = "links are not followed"
+_NOT_REGULAR = "not a regular file"
+_NOT_A_ZIP = "not a readable zip archive"
+
+# All that zipfile and zlib are known to raise on damaged or hostile archives.
+_ZIP_ERRORS = (
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    EOFError,
+    OSError,
+    OverflowError,
+    RuntimeError,
+    ValueError,
+)
+
+
+class UnreadableError(Exception):
+    """Why one file of a submission cannot be used; it ends as a sentence in `Submission.problems`."""
+
+
+def take_in(paths: Sequence[Path]) -> list[Submission]:
+    """Read every submission at `paths`, sorted by id; the order of `paths` does not matter."""
+    ids: dict[Path, str] = {}
+    # Parents come before their children: a student's folder given along with the class keeps its id.
+    for path in sorted(paths, key=_real):
+        for place, identity in _submissions_at(path):
+            ids.setdefault(place, identity)
+    places = sorted(ids, key=os.fsencode)
+    distinct = _distinct([ids[place] for place in places])
+    submissions = [_submission(place, identity) for place, identity in zip(places, distinct, strict=True)]
+    return sorted(submissions, key=lambda submission: submission.id)
+
+
+# --- which paths are submissions -------------------------------------------------------------------------------------
+
+
+def _real(path: Path) -> Path:
+    return Path(os.path.realpath(path))
+
+
+def _submissions_at(given: Path) -> list[tuple[Path, str]]:
+    """Return (place, id) of each submission at a path the user gave; that path itself may be a link."""
+    path = _real(given)
+    if not path.exists():
+        raise UsageError(f"{given} does not exist.")
+    if not path.is_dir():
+        if path.suffix.lower() not in (".zip", *_CODE):
+            raise UsageError(f"{given} is not a submission: give a folder, a .zip, a .py or a .ipynb.")
+        return [(path, _file_id(path.name))]
+    try:
+        found = _submissions_in(path)
+    except OSError as error:
+        raise UsageError(f"{given} cannot be read: {error.strerror}.") from error
+    if not found:
+        raise UsageError(f"{given} holds no submission: no folder, .zip, .py, .ipynb or answers.toml is in it.")
+    return found
+
+
+def _submissions_in(folder: Path) -> list[tuple[Path, str]]:
+    content = _Content.of(folder)
+    if content.is_one_submission or (content.has_general_name and not _holds_submissions(folder, content)):
+        return [(folder, _printable(folder.name))]
+    if len(content.code) == 1 and not content.folders and not content.zips:
+        return [(folder, _file_id(content.code[0]))]
+    whole = [(folder / name, _printable(name)) for name in content.folders]
+    return whole + [(folder / name, _file_id(name)) for name in content.zips + content.code]
+
+
+def _holds_submissions(folder: Path, content: _Content) -> bool:
+    """Tell a class with a stray solution.py in it from a student's solution.py with a data folder beside it."""
+    if content.zips:
+        return True
+    inner = [_Content.of(folder / name) for name in content.folders if not (folder / name).is_symlink()]
+    return any(each.is_one_submission or each.has_general_name for each in inner)
+
+
+@dataclass(frozen=True, slots=True)
+class _Content:
+    """The visible names in one folder that matter for telling submissions apart."""
+
+    folders: list[str] = field(default_factory=list)
+    zips: list[str] = field(default_factory=list)
+    code: list[str] = field(default_factory=list)
+    has_answers: bool = False
+
+    @classmethod
+    def of(cls, folder: Path) -> _Content:
+        entries = [entry for entry in _sorted_entries(folder) if not _is_ignored(entry.name)]
+        # A link to a folder counts here: its owner must not vanish, they are told that links are not followed.
+        folders = [entry.name for entry in entries if entry.is_dir()]
+        files = [entry.name for entry in entries if not entry.is_dir()]
+        return cls(
+            folders=folders,
+            zips=[name for name in files if name.lower().endswith(".zip")],
+            code=[name for name in files if name.lower().endswith(_CODE)],
+            has_answers=ANSWERS in files,
+        )
+
+    @property
+    def is_one_submission(self) -> bool:
+        return self.has_answers or any(_without_ending(name) in MODULES for name in self.code)
+
+    @property
+    def has_general_name(self) -> bool:
+        stems = [_without_ending(name).lower() for name in self.code]
+        return any(stem in _GENERAL_NAMES or stem.startswith("untitled") for stem in stems)
+
+
+def _sorted_entries(folder: Path) -> list[os.DirEntry[str]]:
+    with os.scandir(folder) as entries:
+        return sorted(entries, key=lambda entry: entry.name)
+
+
+def _is_ignored(name: str) -> bool:
+    return name.startswith(".") or name in _IGNORED_FOLDERS
+
+
+# --- ids -------------------------------------------------------------------------------------------------------------
+
+
+def _without_ending(name: str) -> str:
+    return name.rpartition(".")[0]
+
+
+def _file_id(name: str) -> str:
+    return _printable(_without_ending(name))
+
+
+def _printable(name: str) -> str:
+    """Replace what no report can show: bytes that are not UTF-8, control characters and line breaks."""
+    hidden = {"Cc", "Cs", "Zl", "Zp"}
+    return "".join("\ufffd" if unicodedata.category(letter) in hidden else letter for letter in name)
+
+
+def _distinct(ids: Sequence[str]) -> Iterator[str]:
+    """Append ~2, ~3, … to every repeated id, never making an id that another submission has by itself."""
+    taken = set(ids)
+    seen: set[str] = set()
+    for identity in ids:
+        if identity not in seen:
+            seen.add(identity)
+            yield identity
+            continue
+        number = 2
+        while f"{identity}~{number}" in taken:
+            number += 1
+        taken.add(f"{identity}~{number}")
+        yield f"{identity}~{number}"
+
+
+# --- one submission --------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Tree:
+    """The visible files of a folder or an archive, by relative name; nothing is read before it is asked for."""
+
+    files: dict[str, Callable[[int], bytes]] = field(default_factory=dict)  # given n, the first n bytes at most
+    folders: set[str] = field(default_factory=set)
+    refused: dict[str, str] = field(default_factory=dict)  # why an entry cannot be used
+
+    def top(self) -> list[str]:
+        """Return the files at the top that can be graded."""
+        return [name for name in self.files if "/" not in name and (name == ANSWERS or name.lower().endswith(_CODE))]
+
+    def top_folders(self) -> set[str]:
+        implied = {name.split("/")[0] for name in self.files if "/" in name}
+        return implied | {name.split("/")[0] for name in self.folders}
+
+    def within(self, folder: str) -> _Tree:
+        prefix = folder + "/"
+        return _Tree(
+            files={name.removeprefix(prefix): read for name, read in self.files.items() if name.startswith(prefix)},
+            folders={name.removeprefix(prefix) for name in self.folders if name.startswith(prefix)},
+            refused={name.removeprefix(prefix): reason for name, reason in self.refused.items()},
+        )
+
+
+def _submission(path: Path, identity: str) -> Submission:
+    with ExitStack() as open_archives:
+        tree = _tree(path, open_archives)
+        problems = [f"{_printable(name)}: {reason}" for name, reason in sorted(tree.refused.items())]
+        sources: list[Source] = []
+        answers = None
+        for name, data in _contents(tree, problems):
+            try:
+                if name == ANSWERS:
+                    answers = _utf8(data)
+                else:
+                    sources.append(_source(name, data, problems))
+            except UnreadableError as error:
+                problems.append(f"{_printable(name)}: {error}")
+    if not sources and answers is None:
+        problems.append(_NOTHING_TO_GRADE)
+    return Submission(
+        id=identity,
+        origin=_printable(str(path)),
+        sources=tuple(sources),
+        answers=answers,
+        problems=tuple(problems),
+        digest=_digest(sources, answers, [problem.removeprefix(f"{_printable(path.name)}: ") for problem in problems]),
+    )
+
+
+def _digest(sources: Iterable[Source], answers: str | None, problems: Iterable[str]) -> str:
+    named = sorted((source.name, source.cells) for source in sources)
+    return hashlib.sha256(json.dumps([named, answers, sorted(problems)]).encode()).hexdigest()
+
+
+def _contents(tree: _Tree, problems: list[str]) -> Iterator[tuple[str, bytes]]:
+    """Read the files that count, those at the top first, until a bound is met."""
+    names = _names_that_count(tree)
+    if len(names) > SOURCES_LIMIT:
+        problems.append(f"more than {SOURCES_LIMIT} source files: only the first {SOURCES_LIMIT} are read")
+    left = TOTAL_LIMIT
+    for name in names[:SOURCES_LIMIT]:
+        limit = NOTEBOOK_LIMIT if name.lower().endswith(".ipynb") else TEXT_LIMIT
+        try:
+            # One byte more than allowed shows that there is more; the size that a header states may be a lie.
+            data = tree.files[name](min(limit, left) + 1)
+        except UnreadableError as error:
+            problems.append(f"{_printable(name)}: {error}")
+            continue
+        if len(data) > left:
+            problems.append(f"{_printable(name)}: not read, the submission exceeds {TOTAL_LIMIT // MEBIBYTE} MiB")
+        elif len(data) > limit:
+            problems.append(f"{_printable(name)}: larger than {limit // MEBIBYTE} MiB")
+        else:
+            yield name, data
+        left = max(left - len(data), 0)
+
+
+def _names_that_count(tree: _Tree) -> list[str]:
+    top = sorted(tree.top(), key=lambda name: (name != ANSWERS, name))
+    if not top:
+        return []
+    nested = [name for name in tree.files if "/" in name and name.lower().endswith(".py")]
+    return top + sorted(nested, key=lambda name: (name.count("/"), name))
+
+
+# --- folders, archives and single files as trees ---------------------------------------------------------------------
+
+
+def _tree(path: Path, open_archives: ExitStack) -> _Tree:
+    if path.is_symlink():
+        return _Tree(refused={path.name: _NOT_FOLLOWED})
+    if path.is_dir():
+        return _folder_tree(path, open_archives)
+    if path.suffix.lower() == ".zip":
+        return _descended(_zip_tree(path, open_archives))[0]
+    return _Tree(files={path.name: partial(_read_regular, path)})
+
+
+def _descended(tree: _Tree) -> tuple[_Tree, str]:
+    """Go down through folders that hold one folder and nothing to grade; return where that ends, and its path."""
+    way: list[str] = []
+    while len(way) < NESTING_LIMIT and not tree.top() and len(tree.top_folders()) == 1:
+        way.extend(tree.top_folders())
+        tree = tree.within(way[-1])
+    return tree, "/".join(way)
+
+
+def _folder_tree(root: Path, open_archives: ExitStack) -> _Tree:
+    tree, way = _descended(_walked(root))
+    zips = [name for name in tree.files if "/" not in name and name.lower().endswith(".zip")]
+    if tree.top() or len(zips) != 1:
+        return tree
+    # Course platforms hand out one folder per student with the student's own zip in it.
+    inner = _descended(_zip_tree(root / way / zips[0], open_archives))[0]
+    inner.refused.update(tree.refused)
+    return inner
+
+
+def _walked(root: Path) -> _Tree:
+    tree = _Tree()
+    waiting = deque([""])  # breadth first: what lies deep must not keep us from what lies at the top
+    looked_at = 0
+    while waiting:
+        folder = waiting.popleft()
+        try:
+            entries = _sorted_entries(root / folder)
+        except OSError as error:
+            tree.refused[folder or root.name] = f"cannot be read ({error.strerror})"
+            continue
+        looked_at += len(entries)
+        for entry in entries:
+            if not _is_ignored(entry.name):
+                _place(tree, f"{folder}/{entry.name}".lstrip("/"), entry, waiting)
+        if looked_at > FOLDER_ENTRIES_LIMIT:
+            tree.refused[root.name] = f"more than {FOLDER_ENTRIES_LIMIT:,} entries: deeper folders are not read"
+            break
+    return tree
+
+
+def _place(tree: _Tree, name: str, entry: os.DirEntry[str], waiting: deque[str]) -> None:
+    if entry.is_symlink():
+        tree.refused[name] = _NOT_FOLLOWED
+    elif entry.is_dir(follow_symlinks=False):
+        tree.folders.add(name)
+        waiting.append(name)
+    elif entry.is_file(follow_symlinks=False):
+        tree.files[name] = partial(_read_regular, Path(entry.path))
+    else:
+        tree.refused[name] = _NOT_REGULAR
+
+
+def _open_regular(path: Path) -> int:
+    """Open a regular file and nothing else: a device may act when opened, a FIFO would wait for ever."""
+    try:
+        _require_regular(path.lstat())
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            _require_regular(os.fstat(descriptor))  # it may have been replaced in between
+        except UnreadableError:
+            os.close(descriptor)
+            raise
+    except OSError as error:
+        reason = _NOT_FOLLOWED if error.errno == errno.ELOOP else f"cannot be read ({error.strerror})"
+        raise UnreadableError(reason) from error
+    return descriptor
+
+
+def _require_regular(status: os.stat_result) -> None:
+    if stat.S_ISLNK(status.st_mode):
+        raise UnreadableError(_NOT_FOLLOWED)
+    if not stat.S_ISREG(status.st_mode):
+        raise UnreadableError(_NOT_REGULAR)
+
+
+def _read_regular(path: Path, size: int) -> bytes:
+    descriptor = _open_regular(path)
+    try:
+        with open(descriptor, "rb") as stream:  # noqa: PTH123 - a descriptor has no path
+            return stream.read(size)
+    except OSError as error:
+        raise UnreadableError(f"cannot be read ({error.strerror})") from error
+
+
+# --- archives --------------------------------------------------------------------------------------------------------
+
+
+class _BoundedReads(io.FileIO):
+    """A file of which zipfile cannot take more than a bounded piece at once, whatever the archive's header asks."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        if size is not None and size > ZIP_READ_LIMIT:
+            raise zipfile.BadZipFile("the directory of the archive is too large")
+        return super().read(ZIP_READ_LIMIT if size is None or size < 0 else size) or b""
+
+
+def _zip_tree(path: Path, open_archives: ExitStack) -> _Tree:
+    try:
+        stream = open_archives.enter_context(_BoundedReads(_open_regular(path)))
+        archive = open_archives.enter_context(zipfile.ZipFile(stream))
+    except UnreadableError as error:
+        return _Tree(refused={path.name: str(error)})
+    except _ZIP_ERRORS:
+        return _Tree(refused={path.name: _NOT_A_ZIP})
+    infos = [(info, _zip_name(info)) for info in archive.infolist()]
+    visible = [(info, name) for info, name in infos if _leaves(name) or not any(map(_is_ignored, name.split("/")))]
+    if len(visible) > ZIP_ENTRIES_LIMIT:
+        return _Tree(refused={path.name: f"more than {ZIP_ENTRIES_LIMIT:,} entries"})
+    tree = _Tree()
+    for info, name in visible:
+        _place_member(tree, name, info, archive)
+    return tree
+
+
+def _zip_name(info: zipfile.ZipInfo) -> str:
+    r"""Return the name with forward slashes (some Windows tools write `\`) and without `./`."""
+    name = re.sub(r"(?<=/)(\./|/)+", "", info.filename.replace("\\", "/"))
+    return name.removeprefix("./")
+
+
+def _leaves(name: str) -> bool:
+    return name.startswith("/") or ".." in name.split("/") or re.match(r"[A-Za-z]:/", name) is not None
+
+
+def _place_member(tree: _Tree, name: str, info: zipfile.ZipInfo, archive: zipfile.ZipFile) -> None:
+    kind = stat.S_IFMT(info.external_attr >> 16)  # 0 where the archive was not made on Unix
+    if _leaves(name):
+        tree.refused[name] = "paths that lead out of the archive are not read"
+    elif kind == stat.S_IFLNK:
+        tree.refused[name.rstrip("/")] = _NOT_FOLLOWED
+    elif name.endswith("/"):
+        tree.folders.add(name.rstrip("/"))
+    elif kind not in (0, stat.S_IFREG):
+        tree.refused[name] = _NOT_REGULAR
+    else:
+        if name in tree.files:
+            tree.refused[name] = "more than once in the archive, the last one counts"
+        tree.files[name] = partial(_read_member, archive, info)
+
+
+def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, size: int) -> bytes:
+    if info.flag_bits & 1:
+        raise UnreadableError("encrypted")
+    # zipfile unpacks the rarer methods without a bound on what one piece may grow to.
+    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise UnreadableError("packed by an unusual method: use an ordinary zip")
+    try:
+        with archive.open(info) as stream:
+            return stream.read(size)
+    except _ZIP_ERRORS as error:
+        raise UnreadableError("damaged in the archive") from error
+
+
+# --- from bytes to text ----------------------------------------------------------------------------------------------
+
+
+def _source(name: str, data: bytes, problems: list[str]) -> Source:
+    shown = _printable(name)
+    stem, _, ending = shown.rpartition(".")
+    shown = f"{stem}.{ending.lower()}"  # `Source` knows notebooks by a lower-case ending
+    if ending.lower() == "py":
+        return Source(shown, (_python(data),))
+    return Source(shown, tuple(_code_cells(shown, data, problems)))
+
+
+def _utf8(data: bytes) -> str:
+    _refuse_nul(data)
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UnreadableError(f"not valid UTF-8 (byte {error.start})") from error
+
+
+def _python(data: bytes) -> str:
+    """Decode a script as Python would: by its byte order mark or coding line, else as UTF-8."""
+    _refuse_nul(data)
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+    except SyntaxError as error:
+        _utf8(data)  # bad bytes in the first two lines end here too; these have a better sentence
+        raise UnreadableError(str(error.msg)) from error
+    if encoding in ("utf-8", "utf-8-sig"):
+        return _utf8(data)
+    if encoding in ("idna", "punycode"):  # no encodings of text, and slow without bound
+        raise UnreadableError(f"unknown encoding: {encoding}")
+    try:
+        return _without_surrogates(data.decode(encoding))
+    except UnicodeDecodeError as error:
+        raise UnreadableError(f"not valid {encoding} (byte {error.start})") from error
+    except (LookupError, UnicodeError) as error:
+        raise UnreadableError(f"unknown encoding: {encoding}") from error
+
+
+def _refuse_nul(data: bytes) -> None:
+    if (position := data.find(0)) >= 0:
+        raise UnreadableError(f"holds a NUL byte (byte {position}); is it saved as UTF-16?")
+
+
+def _without_surrogates(text: str) -> str:
+    r"""Replace halves of a pair such as a notebook's "\ud800": no file, pipe or report could carry them on."""
+    return re.sub("[\ud800-\udfff]", "\ufffd", text)
+
+
+# --- notebooks -------------------------------------------------------------------------------------------------------
+
+
+def _code_cells(name: str, data: bytes, problems: list[str]) -> Iterator[str]:
+    for number, cell in enumerate(_cells(data), start=1):
+        if isinstance(cell, dict) and cell.get("cell_type") != "code":
+            continue
+        text = _cell_text(cell)
+        if text is None:
+            problems.append(f"{name}: cell {number} is not a readable code cell")
+        elif (python := _without_magics(text)) is not None:
+            yield python
+
+
+def _cells(data: bytes) -> list[Any]:
+    text = _utf8(data)
+    try:
+        notebook = json.loads(text)
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}: {error.msg}"
+        raise UnreadableError(f"not a notebook ({where})") from error
+    except RecursionError as error:
+        raise UnreadableError("not a notebook (nested too deeply)") from error
+    except ValueError as error:  # a number of more digits than Python converts
+        raise UnreadableError("not a notebook (a number is too long)") from error
+    cells = notebook.get("cells") if isinstance(notebook, dict) else None
+    if not isinstance(cells, list):
+        raise UnreadableError("not a notebook (no list of cells)")
+    return cells
+
+
+def _cell_text(cell: Any) -> str | None:
+    source = cell.get("source") if isinstance(cell, dict) else None
+    if isinstance(source, list) and all(isinstance(line, str) for line in source):
+        source = "".join(source)
+    if not isinstance(source, str) or "\0" in source:
+        return None
+    return _without_surrogates(source.replace("\r\n", "\n"))
+
+
+_KEPT_CELL_MAGIC = re.compile(r"%%(time|timeit|capture)\b")
+_MAGIC = re.compile(
+    r"""\s*(
+        [%!?].*                           # %matplotlib inline, !pip install x, ?name
+        | [\w.*\[\]]+\s?\?{1,2}\s*        # name?, name??
+        | [\w.,\[\]\ ]+=\s*[%!].*         # files = !ls
+    )""",
+    re.VERBOSE,
+)
+
+
+def _without_magics(cell: str) -> str | None:
+    """Turn IPython's own lines into `pass`, keeping line numbers; None if the cell is not Python at all."""
+    first = cell.lstrip()
+    if first.startswith("%%") and not _KEPT_CELL_MAGIC.match(first):
+        return None
+    lines = []
+    statement = _Statement()
+    in_magic = False  # a magic, too, goes on after a backslash
+    for line in cell.split("\n"):
+        in_magic = in_magic or (statement.is_complete and _MAGIC.fullmatch(line) is not None)
+        if not in_magic:
+            statement.add(line)
+            lines.append(line)
+            continue
+        code = line.lstrip()
+        lines.append(f"{line[: len(line) - len(code)]}pass  # {code}")
+        in_magic = line.endswith("\\")
+    return "\n".join(lines)
+
+
+class _Statement:
+    """Whether the lines so far end a statement: a line within brackets or a string that starts with % is no magic."""
+
+    _PIECE = re.compile(
+        r"""
+        \#.* | (?P<quotes>\"{3}|'{3}) | "(?:\\.|[^"\\])*" | '(?:\\.|[^'\\])*'
+        | (?P<opening>[(\[{]) | (?P<closing>[)\]}])
+        """,
+        re.VERBOSE,
+    )
+
+    def __init__(self) -> None:
+        self._depth = 0
+        self._quotes = ""
+        self._goes_on = False
+
+    @property
+    def is_complete(self) -> bool:
+        return not (self._depth or self._quotes or self._goes_on)
+
+    def add(self, line: str) -> None:
+        self._goes_on = line.endswith("\\")
+        position = 0
+        while position < len(line):
+            position = self._end_of_string(line, position) if self._quotes else self._end_of_piece(line, position)
+
+    def _end_of_string(self, line: str, position: int) -> int:
+        end = re.compile(rf"(?:\\.|(?!{self._quotes}).)*{self._quotes}").match(line, position)
+        if end is None:
+            return len(line)
+        self._quotes = ""
+        return end.end()
+
+    def _end_of_piece(self, line: str, position: int) -> int:
+        piece = self._PIECE.search(line, position)
+        if piece is None:
+            return len(line)
+        self._quotes = piece["quotes"] or ""
+        self._depth = max(self._depth + bool(piece["opening"]) - bool(piece["closing"]), 0)
+        return piece.end()

@@ -1,0 +1,221 @@
+"""What a worker does: load the student's files, call their functions, send back plain data.
+
+Everything in this process may be rewritten by the student's code. The judge knows
+that: what leaves here is data, and the judge checks it as such.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import io
+import os
+import random
+import sys
+import traceback
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from engine.worker import wire
+from engine.worker.sources import DisplayOnly, StudentFile, StudentModules
+
+OUTPUT_KEPT = 64 * 2**10
+OUTPUT_LIMIT = 16 * 2**20
+MESSAGE_LIMIT = 600
+FRAMES_SHOWN = 4
+
+
+class OutputFlood(BaseException):
+    """The student's code printed more than anybody will read."""
+
+
+class BoundedOutput(io.TextIOBase):
+    """Keeps the first part of what is printed, drops the rest, stops a flood."""
+
+    def __init__(self, descriptor: int) -> None:
+        super().__init__()
+        self._descriptor = descriptor
+        self._written = 0
+
+    def writable(self) -> bool:
+        """Say so: print asks."""
+        return True
+
+    def fileno(self) -> int:
+        """Return the descriptor under it, as sys.stdout does."""
+        return self._descriptor
+
+    def write(self, text: str) -> int:
+        """Write what still fits."""
+        if self._written + len(text) > OUTPUT_LIMIT:
+            raise OutputFlood
+        kept = text[: max(0, OUTPUT_KEPT - self._written)].encode("utf-8", "replace")
+        self._written += len(text)
+        try:
+            os.write(self._descriptor, kept)
+        except OSError:  # the file behind is sealed at OUTPUT_KEPT bytes: full means dropped
+            return len(text)
+        return len(text)
+
+
+class Server:
+    """Answers the judge's requests, one reply each."""
+
+    def __init__(self, channel: wire.Channel) -> None:
+        self._channel = channel
+        self._modules: StudentModules | None = None
+        self._found: dict[tuple[str, str], Callable[..., Any]] = {}
+
+    def serve(self) -> None:
+        """Answer until the judge hangs up."""
+        handlers = {"load": self._load, "find": self._find, "reseed": self._reseed, "call": self._call}
+        while True:
+            try:
+                verb, *arguments = wire.unpack(self._channel.receive())
+            except wire.Gone:
+                return
+            self._channel.send(_packed(handlers[verb](*arguments)))
+
+    def _load(self, files: list[list[Any]]) -> dict[str, Any]:
+        self._modules = StudentModules([StudentFile(name, tuple(cells), notebook) for name, cells, notebook in files])
+        sys.meta_path.insert(0, self._modules)
+        sys.meta_path.append(DisplayOnly())
+        return {"loaded": len(files)}
+
+    def _find(self, module: str, name: str) -> dict[str, Any]:
+        """Look a function up: in the module's own file first, then in any other file that mentions it."""
+        assert self._modules is not None
+        own = self._modules.files.get(module)
+        others = [file for key, file in sorted(self._modules.files.items()) if key != module and file.mentions(name)]
+        for file in [own, *others] if own else others:
+            try:
+                loaded = importlib.import_module(file.module)
+            except BaseException as error:
+                if file is own:
+                    return {"import_failed": file.name, **_described(error)}
+                continue
+            found = getattr(loaded, name, None)
+            if callable(found):
+                self._found[module, name] = found
+                return {"found": file.name}
+        return {"absent": own.name if own else None, "near": self._near(module, name)}
+
+    def _near(self, module: str, name: str) -> str | None:
+        """Return a public function whose name could be a misspelling of `name`."""
+        assert self._modules is not None
+        stems = [module, *sorted(self._modules.files)]
+        loaded = [sys.modules[stem] for stem in stems if isinstance(sys.modules.get(stem), ModuleType)]
+        names = {
+            candidate for m in loaded for candidate, value in vars(m).items()
+            if callable(value) and not candidate.startswith("_") and getattr(value, "__module__", None) == m.__name__
+        }  # fmt: skip
+        folded = {candidate.replace("_", "").lower(): candidate for candidate in sorted(names)}
+        if name.replace("_", "").lower() in folded:
+            return folded[name.replace("_", "").lower()]
+        close = difflib.get_close_matches(name, sorted(names), n=1, cutoff=0.75)
+        return close[0] if close else None
+
+    def _reseed(self, number: int) -> dict[str, Any]:
+        """Start the global generators anew, so that a verdict does not depend on what ran before."""
+        random.seed(number)
+        np.random.seed(number)  # noqa: NPY002 - the legacy generator is the global one students use
+        if "torch" in sys.modules:
+            sys.modules["torch"].manual_seed(number)
+        return {}
+
+    def _call(self, module: str, name: str, arguments: list[Any], keep: bool) -> dict[str, Any]:
+        """Call with NumPy arrays; if that raises and torch is loaded, with tensors (float64, then float32).
+
+        The judge's `arguments` are ours to give away only once: each attempt gets a fresh copy.
+        """
+        function = self._found[module, name]
+        attempts: list[Callable[[Any], Any]] = [wire.copy]
+        if "torch" in sys.modules:
+            attempts += [_as_float64_tensors, _as_float32_tensors]
+        failures = []
+        for attempt in attempts:
+            given = attempt(arguments)
+            try:
+                result = _as_arrays(function(*given))
+                kept = _as_arrays(given) if keep else None
+            except BaseException as error:
+                failures.append(_described(error))
+                if not isinstance(error, Exception):
+                    break
+                continue
+            return {"returned": result, "arguments": kept}
+        # A module written for tensors fails on arrays in a way that says nothing: show its failure on tensors.
+        return failures[min(1, len(failures) - 1)]
+
+
+def _packed(reply: dict[str, Any]) -> bytes:
+    """Encode a reply; a result that cannot be encoded or is far too large is a failure of the student's."""
+    try:
+        payload = wire.pack(reply)
+    except BaseException as error:
+        return wire.pack(_described(error))
+    if len(payload) > wire.FRAME_LIMIT:
+        size = f"returned a result of {len(payload) // 2**20} MiB; at most {wire.FRAME_LIMIT // 2**20} MiB are read"
+        return wire.pack({"raised": "ResultTooLarge", "message": size, "trace": []})
+    return payload
+
+
+def _described(error: BaseException) -> dict[str, Any]:
+    """Return what a student should read about their exception: their own lines, none of ours."""
+    if isinstance(error, OutputFlood):
+        return {"raised": "OutputFlood", "message": f"printed more than {OUTPUT_LIMIT // 2**20} MiB", "trace": []}
+    try:
+        message = str(error)[:MESSAGE_LIMIT]
+    except Exception:  # noqa: BLE001 - a student's __str__ can raise anything
+        message = "(its message could not be shown)"
+    trace = [
+        [frame.filename, frame.lineno or 0, frame.name, (frame.line or "")[:200]]
+        for frame in traceback.extract_tb(error.__traceback__)
+        if _is_students(frame.filename)
+    ]
+    if isinstance(error, SyntaxError) and error.filename and _is_students(error.filename):
+        message = error.msg
+        trace.append([error.filename, error.lineno or 0, "", (error.text or "").strip()[:200]])
+    return {"raised": type(error).__name__[:100], "message": message, "trace": trace[-FRAMES_SHOWN:]}
+
+
+def _is_students(filename: str) -> bool:
+    return not filename.startswith(("/", "<"))
+
+
+def _as_float64_tensors(value: Any) -> Any:
+    return _as_tensors(value, sys.modules["torch"].float64)
+
+
+def _as_float32_tensors(value: Any) -> Any:
+    return _as_tensors(value, sys.modules["torch"].float32)
+
+
+def _as_tensors(value: Any, real: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        tensor = sys.modules["torch"].from_numpy(value.copy())
+        return tensor.to(real) if tensor.is_floating_point() else tensor
+    if isinstance(value, list | tuple):
+        return type(value)(_as_tensors(entry, real) for entry in value)
+    if isinstance(value, dict):
+        return {key: _as_tensors(entry, real) for key, entry in value.items()}
+    return value
+
+
+def _as_arrays(value: Any) -> Any:
+    """Replace tensors by arrays, at any depth."""
+    if isinstance(value, list | tuple):
+        entries = [_as_arrays(entry) for entry in value]
+        return tuple(entries) if isinstance(value, tuple) else entries
+    if isinstance(value, dict):
+        return {key: _as_arrays(entry) for key, entry in value.items()}
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(value, torch.Tensor):
+        tensor = value.detach().cpu()
+        if tensor.dtype in (torch.bfloat16, torch.float16):  # NumPy has no bfloat16
+            tensor = tensor.float()
+        return tensor.resolve_conj().resolve_neg().numpy()
+    return value

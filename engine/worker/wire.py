@@ -1,0 +1,207 @@
+"""Frames and values between judge and worker: plain data, no pickle, every size bounded.
+
+A frame is a four-byte length and that many bytes of MessagePack. A value is a
+number, text, None, an array, or a list, tuple or dict of values. Arrays travel
+as raw bytes behind a header of dtype and shape; whatever else a student's object
+claims to be stays behind in the worker as an `Opaque` with nothing but its type's name.
+
+The judge decodes with `unpack`, which believes nothing: dtype, shape and length
+are checked before a byte becomes an array.
+"""
+
+from __future__ import annotations
+
+import math
+import select
+import socket
+import time
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+
+LENGTH_BYTES = 4
+FRAME_LIMIT = 64 * 2**20
+DIMENSION_LIMIT = 8
+DEPTH_LIMIT = 32
+INTEGER_DIGITS = 4000  # Python refuses to convert longer ones to text
+
+ARRAY, TUPLE, OPAQUE, BIG_INTEGER = 1, 2, 3, 4
+DTYPES = frozenset({"|b1", "|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8", "<f2", "<f4", "<f8", "<c8", "<c16"})
+
+
+class ProtocolFault(Exception):  # noqa: N818 - what the other side did, not an error of ours
+    """The other side sent bytes that are no frame, or no value."""
+
+
+class Hung(Exception):  # noqa: N818
+    """No whole frame arrived before the deadline."""
+
+
+class Gone(Exception):  # noqa: N818
+    """The other side closed the connection."""
+
+
+class Opaque(NamedTuple):
+    """Something that is not data; only the name of its type crossed the border."""
+
+    type_name: str
+
+
+def pack(value: Any) -> bytes:
+    """Encode a value; what is not data becomes an `Opaque`."""
+    return msgspec.msgpack.encode(_plain(value, DEPTH_LIMIT))
+
+
+def _plain(value: Any, depth: int) -> Any:
+    kind = type(value)
+    if kind is np.ndarray:
+        return _array(value)
+    if value is None or kind in (bool, float, str):
+        return value
+    if kind is int:
+        return value if -(2**63) <= value < 2**64 else _big_integer(value)
+    if depth == 0:
+        return _opaque(value)
+    if kind is list:
+        return [_plain(entry, depth - 1) for entry in value]
+    if kind is tuple:
+        return msgspec.msgpack.Ext(TUPLE, msgspec.msgpack.encode([_plain(entry, depth - 1) for entry in value]))
+    if kind is dict and all(type(key) is str for key in value):
+        return {key: _plain(entry, depth - 1) for key, entry in value.items()}
+    if isinstance(value, np.generic | np.ndarray):
+        return _array(np.asarray(value))
+    if kind is complex:
+        return _array(np.asarray(value))
+    return _opaque(value)
+
+
+def _array(array: np.ndarray[Any, Any]) -> Any:
+    dtype = array.dtype.newbyteorder("<").str
+    if dtype == "<f16":  # extended precision is the judge's own; on the wire it is rounded
+        array, dtype = array.astype("<f8"), "<f8"
+    if dtype not in DTYPES:
+        return _opaque(array, f"array of {array.dtype.name}")
+    header = f"{dtype};{','.join(map(str, array.shape))};".encode()
+    return msgspec.msgpack.Ext(ARRAY, header + array.astype(dtype, copy=False).tobytes())
+
+
+def _big_integer(value: int) -> Any:
+    if value.bit_length() > 3 * INTEGER_DIGITS:
+        return _opaque(value, "int with thousands of digits")
+    return msgspec.msgpack.Ext(BIG_INTEGER, str(value).encode())
+
+
+def _opaque(value: Any, name: str | None = None) -> Any:
+    return msgspec.msgpack.Ext(OPAQUE, (name or type(value).__name__)[:200].encode("utf-8", "replace"))
+
+
+def unpack(data: bytes) -> Any:
+    """Decode what `pack` encoded, or raise ProtocolFault: the bytes may come from anybody."""
+    try:
+        return _decoder.decode(data)
+    except (msgspec.DecodeError, ValueError, RecursionError, OverflowError, MemoryError) as fault:
+        raise ProtocolFault(f"unreadable value: {fault}") from None
+
+
+def _extension(code: int, data: memoryview) -> Any:
+    content = bytes(data)
+    if code == ARRAY:
+        return _read_array(content)
+    if code == TUPLE:
+        entries = _decoder.decode(content)
+        if type(entries) is not list:
+            raise ValueError("a tuple must hold a list")
+        return tuple(entries)
+    if code == OPAQUE:
+        return Opaque(content[:200].decode("utf-8", "replace"))
+    if code == BIG_INTEGER:
+        if len(content) > INTEGER_DIGITS:
+            raise ValueError("integer too long")
+        return int(content.decode("ascii"))
+    raise ValueError(f"unknown extension {code}")
+
+
+def _read_array(content: bytes) -> np.ndarray[Any, Any]:
+    dtype_name, shape_text, raw = content.split(b";", 2)
+    dtype = dtype_name.decode("ascii", "replace")
+    if dtype not in DTYPES:
+        raise ValueError("dtype not allowed")
+    shape = tuple(int(size) for size in shape_text.split(b",")) if shape_text else ()
+    if len(shape) > DIMENSION_LIMIT or any(size < 0 for size in shape):
+        raise ValueError("shape not allowed")
+    if math.prod(shape) * np.dtype(dtype).itemsize != len(raw):
+        raise ValueError("shape and size disagree")
+    return np.frombuffer(raw, dtype=dtype).reshape(shape).copy()  # a copy: the buffer itself is read-only
+
+
+_decoder = msgspec.msgpack.Decoder(ext_hook=_extension)
+
+
+def copy(value: Any) -> Any:
+    """Copy a value deep enough that changing the copy's arrays leaves the original alone."""
+    if isinstance(value, np.ndarray):
+        return value.copy()
+    if isinstance(value, list | tuple):
+        return type(value)(copy(entry) for entry in value)
+    if isinstance(value, dict):
+        return {key: copy(entry) for key, entry in value.items()}
+    return value
+
+
+class Channel:
+    """One end of a connected stream socket, with deadlines for whole frames."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self.connection = connection
+        connection.setblocking(False)
+        self._buffer = bytearray()
+
+    def send(self, *payloads: bytes, deadline: float = math.inf) -> None:
+        """Send frames before the deadline (a time.monotonic value)."""
+        view = memoryview(b"".join(len(payload).to_bytes(LENGTH_BYTES, "little") + payload for payload in payloads))
+        while view:
+            try:
+                view = view[self.connection.send(view) :]
+            except BlockingIOError:
+                self._wait(select.POLLOUT, deadline)
+            except (BrokenPipeError, ConnectionResetError):
+                raise Gone from None
+
+    def receive(self, deadline: float = math.inf) -> bytes:
+        """Return the next whole frame before the deadline (a time.monotonic value)."""
+        while True:
+            if len(self._buffer) >= LENGTH_BYTES:
+                length = int.from_bytes(self._buffer[:LENGTH_BYTES], "little")
+                if length > FRAME_LIMIT:
+                    raise ProtocolFault(f"a reply of {length} bytes; at most {FRAME_LIMIT} are read")
+                if len(self._buffer) >= LENGTH_BYTES + length:
+                    frame = bytes(self._buffer[LENGTH_BYTES : LENGTH_BYTES + length])
+                    del self._buffer[: LENGTH_BYTES + length]
+                    return frame
+            try:
+                chunk = self.connection.recv(2**18)
+            except BlockingIOError:
+                self._wait(select.POLLIN, deadline)
+                continue
+            except ConnectionResetError:
+                raise Gone from None
+            if not chunk:
+                raise Gone
+            self._buffer += chunk
+
+    @property
+    def has_leftovers(self) -> bool:
+        """Whether bytes arrived that nobody asked for."""
+        return bool(self._buffer)
+
+    def _wait(self, event: int, deadline: float) -> None:
+        poll = select.poll()
+        poll.register(self.connection, event)
+        patience = None if deadline == math.inf else max(0.0, deadline - time.monotonic()) * 1000
+        if not poll.poll(patience):
+            raise Hung
+
+    def close(self) -> None:
+        """Hang up."""
+        self.connection.close()

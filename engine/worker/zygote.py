@@ -1,0 +1,145 @@
+"""The warm process workers are forked from: interpreter, NumPy and (if asked) torch imported, nothing else.
+
+The judge keeps one end of a control socket. It sends "spawn" with two descriptors,
+the worker's connection and the file for its output, and later "end", which is
+answered with how the worker ended.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import signal
+import socket
+import sys
+import time
+from typing import Any
+
+GRACE_SECONDS = 0.05  # a worker that hung up dies by itself; killing it at once would report our own signal
+
+
+def main() -> None:
+    """Import what workers need, then fork one whenever the judge asks."""
+    config = json.loads(sys.argv[2])
+    sys.path.extend(path for path in config["paths"] if path not in sys.path)
+    control = socket.socket(fileno=int(sys.argv[1]))
+    try:
+        lockdown = _prepare(config)
+    except Exception as error:  # noqa: BLE001 - whatever it is, the judge must hear of it and refuse
+        _answer(control, {"failed": f"{type(error).__name__}: {error}"})
+        return
+    gc.freeze()  # the collector must not touch, and so copy, pages shared with the workers
+    _answer(control, {"ready": True})
+    worker = 0
+    while True:
+        request, descriptors = _request(control)
+        if request is None:
+            return
+        if request["verb"] == "spawn":
+            worker = os.fork()
+            if worker == 0:
+                control.close()
+                _become_worker(config, lockdown, *descriptors)
+            for descriptor in descriptors:
+                os.close(descriptor)
+            _answer(control, {"spawned": worker})
+        else:
+            _answer(control, _end(worker))
+
+
+def _prepare(config: dict[str, Any]) -> Any:
+    """Import everything a worker may want, so that a fork has it for free."""
+    import collections  # noqa: F401, PLC0415
+
+    import numpy as np  # noqa: PLC0415
+    import numpy.linalg  # noqa: PLC0415
+    import numpy.random
+
+    from engine.worker import serving, sources, wire  # noqa: F401, PLC0415
+
+    np.random.seed(0)  # noqa: NPY002 - builds the legacy generator once
+    if config["torch"]:
+        import torch  # noqa: PLC0415
+
+        torch.set_num_threads(1)  # before any operation: a forked child hangs on a parent's thread pool
+        torch.set_num_interop_threads(1)
+        import torch.nn.functional  # noqa: PLC0415
+
+        torch.optim.Adam([torch.nn.Parameter(torch.zeros(1))])  # imports lazily, and wants a temp folder to do it
+    if not config["locked"]:
+        return None
+    from engine.worker.lockdown import Lockdown  # noqa: PLC0415
+
+    return Lockdown(config["readable"])
+
+
+def _become_worker(config: dict[str, Any], lockdown: Any, connection: int, output: int) -> None:
+    """Turn this forked child into a locked-down worker; never return."""
+    from engine.worker import serving, wire  # noqa: PLC0415 - already imported by the zygote
+
+    status = 1
+    try:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the judge
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(nothing, 0)
+        os.dup2(output, 1)
+        os.dup2(output, 2)
+        os.closerange(3, connection)
+        os.closerange(connection + 1, 256)
+        channel = wire.Channel(socket.socket(fileno=connection))
+        stream = serving.BoundedOutput(1)
+        sys.stdout = sys.stderr = sys.__stdout__ = sys.__stderr__ = stream  # type: ignore[misc, assignment]
+        if lockdown is not None:
+            from engine.worker.lockdown import Limits  # noqa: PLC0415
+
+            lockdown.enter(Limits(**config["limits"]))
+        _forget_ourselves(config["paths"])
+        serving.Server(channel).serve()
+        status = 0
+    except wire.ProtocolFault as fault:
+        os.write(2, f"worker: {fault}\n".encode())
+    finally:
+        os._exit(status)
+
+
+def _forget_ourselves(paths: list[str]) -> None:
+    """Leave the student's imports a clean table: a file of theirs called engine.py is theirs."""
+    sys.argv = [""]
+    sys.path[:] = [path for path in sys.path if path in paths or path.startswith((sys.prefix, sys.base_prefix))]
+    for name in [name for name in sys.modules if name.split(".", 1)[0] == "engine"]:
+        del sys.modules[name]
+
+
+def _end(worker: int) -> dict[str, Any]:
+    """Wait a moment for the worker to die by itself, then kill it; say how it ended."""
+    deadline = time.monotonic() + GRACE_SECONDS
+    killed = False
+    while True:
+        pid, status, usage = os.wait4(worker, 0 if killed else os.WNOHANG)
+        if pid:
+            return {
+                "code": os.waitstatus_to_exitcode(status),  # negative: a signal
+                "killed": killed,
+                "cpu_seconds": usage.ru_utime + usage.ru_stime,
+                "memory_kib": usage.ru_maxrss,
+            }
+        if time.monotonic() > deadline:
+            os.kill(worker, signal.SIGKILL)
+            killed = True
+        else:
+            time.sleep(0.0005)
+
+
+def _answer(control: socket.socket, answer: dict[str, Any]) -> None:
+    control.sendall(json.dumps(answer).encode() + b"\n")
+
+
+def _request(control: socket.socket) -> tuple[dict[str, Any] | None, list[int]]:
+    """Return the next request and its descriptors; None once the judge has gone."""
+    data, descriptors, _, _ = socket.recv_fds(control, 4096, 2)
+    return (json.loads(data) if data else None), descriptors
+
+
+if __name__ == "__main__":
+    main()
