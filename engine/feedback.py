@@ -115,7 +115,7 @@ def item_words(item: ItemResult) -> str:
         return _words(item.outcome, sum(verdict.examples for verdict in verdicts), proved=proved)
     held = sum(verdict.outcome is Outcome.HELD for verdict in verdicts)
     # How much does hold is news only where something holds and something does not.
-    return f"{WORDS[item.outcome]}, {held} of {len(verdicts)} checks held" if held else WORDS[item.outcome]
+    return f"{WORDS[item.outcome]}, {held} of {len(verdicts)} held" if held else WORDS[item.outcome]
 
 
 def _words(outcome: Outcome, examples: int, *, proved: bool) -> str:
@@ -154,30 +154,30 @@ def bounded(text: str, *, lines: int = PRINTED_LINES, columns: int = PRINTED_COL
     return [*shown, f"… {left} more line{'' if left == 1 else 's'}"] if left else shown
 
 
-def check_feedback(result: CheckResult, text: CheckText, *, width: int = WIDTH) -> str:
+def check_feedback(result: CheckResult, text: CheckText) -> str:
     """Return the block about one check that did not hold."""
     verdict = result.verdict
-    head = [_spread(one_line(verdict.check), points(result.score, result.max_score), width)]
+    head = [_spread(one_line(verdict.check), points(result.score, result.max_score))]
     if text.claim:
-        head.append(_prose(text.claim, width))
+        head.append(_prose(text.claim))
     parts = ["\n".join(head)]
     if verdict.counterexample and (shown := evidence(verdict.counterexample)):
         parts.append("\n".join(f"  {line}".rstrip() for line in shown))
     if message := check_message(result):
-        parts.append(_prose(message, width))
+        parts.append(_prose(message))
     if text.hint and verdict.outcome in HINTED:
-        parts.append(_prose(f"Hint: {text.hint}", width))
+        parts.append(_prose(f"Hint: {text.hint}"))
     return "\n\n".join(parts) + "\n"
 
 
 def submission_feedback(result: SubmissionResult, texts: Mapping[str, CheckText], *, details: bool = True) -> str:
     """Return everything a student is told about one submission; without `details`, one line per item."""
-    head = [_spread(one_line(result.id), points(result.score, result.max_score), WIDTH)]
+    head = [_spread(one_line(result.id), points(result.score, result.max_score))]
     if result.status is Status.WITHHELD:
         head.append("The score is withheld until staff look at it.")
     if result.status is Status.WAITING:
         head.append("Some answers wait for a person: this score is not final.")
-    head += [_prose(f"Problem: {problem}", WIDTH) for problem in result.problems]
+    head += [_prose(f"Problem: {problem}") for problem in result.problems]
     parts = ["\n".join(head) + "\n"]
     if lines := list(_item_lines(result.items)):
         parts.append("\n".join(lines) + "\n")
@@ -186,7 +186,7 @@ def submission_feedback(result: SubmissionResult, texts: Mapping[str, CheckText]
             parts += _item_details(item, texts)
         if item.diagnosis:
             about = "" if details else f"{one_line(item.id)}: "
-            parts.append(_prose(f"{about}This looks like: {one_line(item.diagnosis).rstrip('.')}.", WIDTH) + "\n")
+            parts.append(_prose(f"{about}This looks like: {one_line(item.diagnosis).rstrip('.')}.") + "\n")
     if details and result.output.strip():
         # The bar marks every line as the student's own, so that none can pass for ours.
         printed = [f"  | {line}".rstrip() for line in bounded(result.output)]
@@ -198,7 +198,7 @@ def _item_lines(items: tuple[ItemResult, ...]) -> Iterable[str]:
     longest = max((len(one_line(item.id)) for item in items), default=0)
     for item in items:
         left = f"{one_line(item.id):<{longest}}   {item_words(item)}"
-        yield _spread(left, points(item.score, item.max_score), WIDTH)
+        yield _spread(left, points(item.score, item.max_score))
 
 
 def _item_details(item: ItemResult, texts: Mapping[str, CheckText]) -> Iterable[str]:
@@ -209,8 +209,8 @@ def _item_details(item: ItemResult, texts: Mapping[str, CheckText]) -> Iterable[
         if len(checks) == 1:
             yield check_feedback(checks[0], texts.get(checks[0].verdict.check, NO_TEXT))
             continue
-        heads = [_spread(one_line(c.verdict.check), points(c.score, c.max_score), WIDTH) for c in checks]
-        yield "\n".join([*heads, "", _prose(check_message(checks[0]), WIDTH)]) + "\n"
+        heads = [_spread(one_line(c.verdict.check), points(c.score, c.max_score)) for c in checks]
+        yield "\n".join([*heads, "", _prose(check_message(checks[0]))]) + "\n"
 
 
 def _is_news(check: CheckResult) -> bool:
@@ -226,17 +226,17 @@ def _reason(check: CheckResult) -> tuple[str, str]:
     return (check.verdict.outcome.value, check_message(check))
 
 
-def _spread(left: str, right: str, width: int) -> str:
+def _spread(left: str, right: str) -> str:
     """Return `left` and `right` at the two ends of a line, never closer than three columns."""
-    return f"{left}{right:>{max(width - len(left), len(right) + 3)}}"
+    return f"{left}{right:>{max(WIDTH - len(left), len(right) + 3)}}"
 
 
-def _prose(text: str, width: int) -> str:
+def _prose(text: str) -> str:
     """Return a sentence wrapped; text of several lines (a student's own code) keeps its shape, set in."""
     text = visible(text).strip("\n")
     if "\n" in text:
         return "\n".join(f"  {line}".rstrip() for line in text.split("\n"))
-    return textwrap.fill(text, width, break_long_words=False, break_on_hyphens=False)
+    return textwrap.fill(text, WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
 BOLD, RED, GREEN, YELLOW, CYAN, PLAIN = "\x1b[1m", "\x1b[31m", "\x1b[32m", "\x1b[33m", "\x1b[36m", "\x1b[0m"

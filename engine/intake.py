@@ -19,6 +19,7 @@ Archives are read in memory and within bounds, links are never followed, only re
 
 from __future__ import annotations
 
+import codecs
 import errno
 import hashlib
 import io
@@ -36,7 +37,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from engine.records import Source, Submission, UsageError
 
@@ -115,18 +116,17 @@ def _real(path: Path) -> Path:
 def _submissions_at(given: Path) -> list[tuple[Path, str]]:
     """Return (place, id) of each submission at a path the user gave; that path itself may be a link."""
     path = _real(given)
-    if not path.exists():
-        raise UsageError(f"{given} does not exist.")
-    if not path.is_dir():
-        if path.suffix.lower() not in (".zip", *_CODE):
-            raise UsageError(f"{given} is not a submission: give a folder, a .zip, a .py or a .ipynb.")
-        return [(path, _file_id(path.name))]
     try:
-        found = _submissions_in(path)
+        if not path.exists():
+            raise UsageError(f"{given} does not exist.")
+        if path.is_dir():
+            found = _submissions_in(path)
+        else:
+            found = [(path, _file_id(path.name))] if path.suffix.lower() in (".zip", *_CODE) else []
     except OSError as error:
         raise UsageError(f"{given} cannot be read: {error.strerror}.") from error
     if not found:
-        raise UsageError(f"{given} holds no submission: no folder, .zip, .py, .ipynb or answers.toml is in it.")
+        raise UsageError(f"{given} holds no submission: give a folder, a .zip, a .py or a .ipynb.")
     return found
 
 
@@ -144,7 +144,8 @@ def _holds_submissions(folder: Path, content: _Content) -> bool:
     """Tell a class with a stray solution.py in it from a student's solution.py with a data folder beside it."""
     if content.zips:
         return True
-    inner = [_Content.of(folder / name) for name in content.folders if not (folder / name).is_symlink()]
+    readable = [folder / name for name in content.folders if os.access(folder / name, os.R_OK | os.X_OK)]
+    inner = [_Content.of(path) for path in readable if not path.is_symlink()]
     return any(each.is_one_submission or each.has_general_name for each in inner)
 
 
@@ -161,10 +162,10 @@ class _Content:
     def of(cls, folder: Path) -> _Content:
         entries = [entry for entry in _sorted_entries(folder) if not _is_ignored(entry.name)]
         # A link to a folder counts here: its owner must not vanish, they are told that links are not followed.
-        folders = [entry.name for entry in entries if entry.is_dir()]
-        files = [entry.name for entry in entries if not entry.is_dir()]
+        folders = {entry.name for entry in entries if _is_folder(entry)}
+        files = [entry.name for entry in entries if entry.name not in folders]
         return cls(
-            folders=folders,
+            folders=sorted(folders),
             zips=[name for name in files if name.lower().endswith(".zip")],
             code=[name for name in files if name.lower().endswith(_CODE)],
             has_answers=ANSWERS in files,
@@ -183,6 +184,13 @@ class _Content:
 def _sorted_entries(folder: Path) -> list[os.DirEntry[str]]:
     with os.scandir(folder) as entries:
         return sorted(entries, key=lambda entry: entry.name)
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link in a circle
+        return False
 
 
 def _is_ignored(name: str) -> bool:
@@ -474,9 +482,15 @@ def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, size: int) -> 
         raise UnreadableError("packed by an unusual method: use an ordinary zip")
     try:
         with archive.open(info) as stream:
-            return stream.read(size)
+            return b"".join(_pieces(stream, size))
     except _ZIP_ERRORS as error:
         raise UnreadableError("damaged in the archive") from error
+
+
+def _pieces(stream: IO[bytes], size: int) -> Iterator[bytes]:
+    while size > 0 and (piece := stream.read(min(size, 2**16))):
+        yield piece
+        size -= len(piece)
 
 
 # --- from bytes to text ----------------------------------------------------------------------------------------------
@@ -494,7 +508,7 @@ def _source(name: str, data: bytes, problems: list[str]) -> Source:
 def _utf8(data: bytes) -> str:
     _refuse_nul(data)
     try:
-        return data.decode("utf-8-sig")
+        return data.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         raise UnreadableError(f"not valid UTF-8 (byte {error.start})") from error
 
@@ -507,9 +521,10 @@ def _python(data: bytes) -> str:
     except SyntaxError as error:
         _utf8(data)  # bad bytes in the first two lines end here too; these have a better sentence
         raise UnreadableError(str(error.msg)) from error
+    encoding = codecs.lookup(encoding).name  # one name for utf8, UTF-8 and U8
     if encoding in ("utf-8", "utf-8-sig"):
         return _utf8(data)
-    if encoding in ("idna", "punycode"):  # no encodings of text, and slow without bound
+    if encoding in ("idna", "punycode", "unicode-escape"):  # time that grows as the square of the length; warnings
         raise UnreadableError(f"unknown encoding: {encoding}")
     try:
         return _without_surrogates(data.decode(encoding))
@@ -533,13 +548,18 @@ def _without_surrogates(text: str) -> str:
 
 
 def _code_cells(name: str, data: bytes, problems: list[str]) -> Iterator[str]:
+    left = TEXT_LIMIT  # a notebook may be large for its plots, its code no larger than a script
     for number, cell in enumerate(_cells(data), start=1):
         if isinstance(cell, dict) and cell.get("cell_type") != "code":
             continue
         text = _cell_text(cell)
         if text is None:
             problems.append(f"{name}: cell {number} is not a readable code cell")
-        elif (python := _without_magics(text)) is not None:
+            continue
+        left -= len(text)
+        if left < 0:
+            raise UnreadableError(f"more than {TEXT_LIMIT // MEBIBYTE} MiB of code")
+        if (python := _without_magics(text)) is not None:
             yield python
 
 
@@ -574,7 +594,7 @@ _MAGIC = re.compile(
     r"""\s*(
         [%!?].*                           # %matplotlib inline, !pip install x, ?name
         | [\w.*\[\]]+\s?\?{1,2}\s*        # name?, name??
-        | [\w.,\[\]\ ]+=\s*[%!].*         # files = !ls
+        | \w[\w.,\[\]\ ]*=\s*[%!].*       # files = !ls
     )""",
     re.VERBOSE,
 )
@@ -605,7 +625,7 @@ class _Statement:
 
     _PIECE = re.compile(
         r"""
-        \#.* | (?P<quotes>\"{3}|'{3}) | "(?:\\.|[^"\\])*" | '(?:\\.|[^'\\])*'
+        \#.* | (?P<quotes>\"{3}|'{3}) | "(?:\\.|[^"\\])*+"? | '(?:\\.|[^'\\])*+'?
         | (?P<opening>[(\[{]) | (?P<closing>[)\]}])
         """,
         re.VERBOSE,
@@ -627,7 +647,7 @@ class _Statement:
             position = self._end_of_string(line, position) if self._quotes else self._end_of_piece(line, position)
 
     def _end_of_string(self, line: str, position: int) -> int:
-        end = re.compile(rf"(?:\\.|(?!{self._quotes}).)*{self._quotes}").match(line, position)
+        end = re.compile(rf"(?:\\.|(?!{self._quotes})[^\\])*+{self._quotes}").match(line, position)
         if end is None:
             return len(line)
         self._quotes = ""

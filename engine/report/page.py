@@ -11,6 +11,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 
 from engine import feedback
 from engine.records import Outcome, Status
@@ -139,18 +140,22 @@ def _environment() -> Environment:
 
 def _finalized(value: Any) -> Any:
     """Make every string of the page visible, in one place that no expression of the template can forget."""
-    return feedback.visible(value) if isinstance(value, str) else value
+    if isinstance(value, str) and not isinstance(value, Markup):  # markup is a macro's, and came this way before
+        return feedback.visible(value)
+    return value
 
 
 def _columns(ordered: Sequence[SubmissionResult]) -> list[Column]:
-    items = {item.id: item.kind for result in reversed(ordered) for item in reversed(result.items)}
-    firsts = dict.fromkeys(item.id for result in ordered for item in result.items)
+    kinds: dict[str, str] = {}
+    for result in ordered:
+        for item in result.items:
+            kinds.setdefault(item.id, item.kind)
     columns: list[Column] = []
-    for item in firsts:
+    for item_id, kind in kinds.items():
         # Code is grouped by module; the bare id of an answer by the table it came from.
-        group, _, name = item.rpartition(".") if items[item] == "code" else (items[item], "", item)
+        group, _, name = item_id.rpartition(".") if kind == "code" else (kind, "", item_id)
         starts = not columns or columns[-1].group != group
-        columns.append(Column(id=item, group=group, name=name, starts=starts))
+        columns.append(Column(id=item_id, group=group, name=name, starts=starts))
     return columns
 
 

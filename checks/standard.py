@@ -1,0 +1,57 @@
+"""The two checks every function has: it agrees with its definition, and it leaves its arguments alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis.strategies import SearchStrategy
+
+from checks.check import Check
+from checks.expect import call, expect_close, expect_unchanged
+from checks.signatures import SIGNATURES
+
+
+def agreement(*, of: str, arguments: SearchStrategy[Any], claim: str, hint: str) -> Check:
+    """Check a function against the reference on the arguments drawn."""
+    name = of.split(".", 1)[1]
+
+    def body(truth: Any, arguments: tuple[Any, ...], **functions: Any) -> None:
+        got = functions[name](*arguments)
+        want = getattr(truth, name)(*arguments)
+        if not isinstance(want, tuple):
+            expect_close(call(name, *arguments), got=got, want=want)
+            return
+        for position, (part, wanted) in enumerate(zip(got, want, strict=True)):
+            expect_close(call(name, *arguments, then=f"[{position}]"), got=part, want=wanted)
+
+    return Check(
+        id=f"{of}.agrees_with_definition",
+        of=of,
+        claim=claim,
+        hint=hint,
+        examples=None,
+        takes=(name, "truth"),
+        strategies={"arguments": arguments},
+        body=body,
+    )
+
+
+def unmodified(*, of: str, arguments: SearchStrategy[Any]) -> Check:
+    """Check that a call changes none of its arguments."""
+    name = of.split(".", 1)[1]
+    names = tuple(SIGNATURES[of].parameters)
+
+    def body(arguments: tuple[Any, ...], **functions: Any) -> None:
+        _, after = functions[name].with_arguments(*arguments)
+        expect_unchanged(call(name, *arguments), before=arguments, after=after, names=names)
+
+    return Check(
+        id=f"{of}.leaves_arguments_alone",
+        of=of,
+        claim="The call changes none of its arguments.",
+        hint="`x -= …`, `x *= …`, `out=x` and `x[…] = …` write into the caller's array. Make a new array instead.",
+        examples=25,
+        takes=(name,),
+        strategies={"arguments": arguments},
+        body=body,
+    )

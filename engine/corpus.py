@@ -1,0 +1,124 @@
+"""The inputs of an assignment, drawn once: every check's examples, the calls they make, the truths they need.
+
+Hypothesis is the cost of property-based grading, not isolation. So it draws each check's
+examples once per assignment and seed, the check's body runs on the reference under a
+recorder, and for every submission the recorded calls are replayed.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any
+
+from checks.check import Check
+from checks.expect import Failure
+from checks.signatures import SIGNATURES
+from checks.subject import InProcess
+from engine.records import GraderFault
+from engine.truth import Truth
+from engine.worker import wire
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedCall:
+    """One call a check's body made, ready to be sent, and what the reference returned."""
+
+    function: str
+    arguments: tuple[Any, ...]
+    keep: bool  # whether the arguments are wanted back
+    payload: bytes
+    returned: Any
+
+
+@dataclass(slots=True)
+class Example:
+    """One drawn input with what the body did on it."""
+
+    drawn: dict[str, Any]
+    calls: list[RecordedCall] = field(default_factory=list)
+    truths: list[tuple[tuple[Any, ...], Any]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """All examples of one check."""
+
+    check: Check
+    number: int  # the grade's seed
+    requested: int  # how many examples were asked for; a small space may hold fewer
+    examples: tuple[Example, ...]
+
+
+def draw(checks: Sequence[Check], *, number: int, examples: int) -> list[Recording]:
+    """Draw and record every check; the reference must hold, or nobody can be graded."""
+    return [_recording(check, number, examples) for check in checks]
+
+
+def reference_module(item: str) -> ModuleType:
+    """Return the reference module an item belongs to."""
+    return importlib.import_module(f"reference.{item.split('.', 1)[0]}")
+
+
+def _recording(check: Check, number: int, examples: int) -> Recording:
+    module = reference_module(check.of)
+    drawn_examples: list[Example] = []
+    check.run(lambda **drawn: drawn_examples.append(Example(drawn)), number=number, examples=examples, shrink=False)
+    for example in drawn_examples:
+        handed: dict[str, Any] = {name: _Recorder(example, module, check, name) for name in check.functions}
+        if check.needs_truth:
+            handed["truth"] = _RecordedTruth(example, Truth(module))
+        try:
+            check.body(**handed, **example.drawn)
+        except Failure as failure:
+            raise GraderFault(
+                f"The reference fails {check.id}: {failure.sentence} {failure.call} "
+                f"gave {failure.gave}, expected {failure.expected}"
+            ) from failure
+    return Recording(check, number, examples, tuple(drawn_examples))
+
+
+def call_payload(module: str, function: str, arguments: Sequence[Any], *, keep: bool) -> bytes:
+    """Encode the request to call a function."""
+    return wire.pack(["call", module, function, list(arguments), keep])
+
+
+class _Recorder:
+    """The reference, noting each call."""
+
+    def __init__(self, example: Example, module: ModuleType, check: Check, name: str) -> None:
+        self._example = example
+        self._module = check.of.split(".", 1)[0]
+        self._name = name
+        self._subject = InProcess(getattr(module, name), SIGNATURES[f"{self._module}.{name}"])
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self._record(arguments, keep=False)[0]
+
+    def with_arguments(self, *arguments: Any) -> tuple[Any, tuple[Any, ...]]:
+        return self._record(arguments, keep=True)
+
+    def _record(self, arguments: tuple[Any, ...], *, keep: bool) -> tuple[Any, tuple[Any, ...]]:
+        frozen = wire.copy(arguments)  # the body may go on to change its arrays
+        value, after = self._subject.with_arguments(*arguments)
+        payload = call_payload(self._module, self._name, frozen, keep=keep)
+        self._example.calls.append(RecordedCall(self._name, frozen, keep, payload, value))
+        return value, after
+
+
+class _RecordedTruth:
+    """The truth, noting each value so that no submission pays for it again."""
+
+    def __init__(self, example: Example, truth: Truth) -> None:
+        self._example = example
+        self._truth = truth
+
+    def __getattr__(self, name: str) -> Any:
+        def compute(*arguments: Any) -> Any:
+            value = getattr(self._truth, name)(*arguments)
+            self._example.truths.append(((name, *wire.copy(arguments)), value))
+            return value
+
+        return compute

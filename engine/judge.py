@@ -1,0 +1,493 @@
+"""The judge: asks the worker, compares, and finds the smallest counterexample.
+
+Two stages. Replay: the recorded calls of a check go to the worker in batches, and the
+check's body runs on the replies. Shrink: only a check that failed runs again under
+Hypothesis, with the same seed, to find the smallest input that fails. Nothing that
+comes back from a worker is trusted to be anything but data.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+import traceback
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from hypothesis.errors import HypothesisException
+
+from checks.check import Check
+from checks.expect import Call, Failure
+from checks.signatures import SIGNATURES
+from checks.subject import Raised, raised
+from engine.corpus import Example, RecordedCall, Recording, call_payload, reference_module
+from engine.records import Counterexample, Outcome, Source, Submission, Verdict
+from engine.truth import Truth
+from engine.worker import wire
+from engine.workers import Budget, Worker, WorkerLost, Zygotes
+
+BATCH_CALLS = 25
+BATCH_BYTES = 2**18
+SHRINK_ATTEMPTS = 400  # counted, not timed: the same submission must get the same counterexample
+TIMEOUTS_PER_ITEM = 2
+TIMEOUTS_PER_SUBMISSION = 6
+ENOUGH_TO_SEE_A_CONSTANT = 10
+SANDBOX_NOTE = " (submissions run without files, network and other processes)"
+
+
+@dataclass(slots=True)
+class Judgement:
+    """Everything found out about one submission's code."""
+
+    verdicts: list[Verdict] = field(default_factory=list)
+    replies: dict[str, list[tuple[RecordedCall, dict[str, Any]]]] = field(default_factory=dict)  # by check, first batch
+    output: str = ""
+
+
+class Unavailable(Exception):  # noqa: N818 - a fact about the submission
+    """A function that cannot be called at all."""
+
+    def __init__(self, outcome: Outcome, sentence: str) -> None:
+        super().__init__(sentence)
+        self.outcome = outcome
+        self.sentence = sentence
+
+
+def judge(submission: Submission, recordings: Sequence[Recording], zygotes: Zygotes, budget: Budget) -> Judgement:
+    """Run every recorded check on a submission."""
+    judgement = Judgement()
+    with _Session(submission, zygotes, budget) as session:
+        for recording in recordings:
+            judgement.verdicts.append(_judge_check(recording, session, judgement))
+    judgement.output = session.output
+    return judgement
+
+
+def _judge_check(recording: Recording, session: _Session, judgement: Judgement) -> Verdict:
+    check = recording.check
+    try:
+        for function in check.functions:
+            session.require(check.of, function)
+        session.begin(check.of)
+        return _replay(recording, session, judgement)
+    except Unavailable as unavailable:
+        return Verdict(check.id, unavailable.outcome, message=unavailable.sentence)
+    except WorkerLost as lost:
+        session.note_loss(check.of, lost)
+        return Verdict(check.id, lost.outcome, message=lost.sentence)
+    except Exception:  # noqa: BLE001 - whatever it is, it is ours: the score is withheld, the run goes on
+        print(f"{session.submission.id}: {check.id}\n{traceback.format_exc()}", file=sys.stderr)
+        return Verdict(check.id, Outcome.UNJUDGED, message="The grader failed on this check.")
+
+
+def _replay(recording: Recording, session: _Session, judgement: Judgement) -> Verdict:
+    check = recording.check
+    held = 0
+    seen = _Distinct()
+    for batch in _batches(recording.examples):
+        calls = [call for example in batch for call in example.calls]
+        replies, lost = session.batch(check.of, calls)
+        judgement.replies.setdefault(check.id, list(zip(calls, replies, strict=False)))
+        waiting = iter(replies)
+        for example in batch:
+            answered = [reply for _, reply in zip(example.calls, waiting, strict=False)]
+            try:
+                _run_body(check, example, _Replayed(check, example, answered, session, lost, seen))
+            except Failure as failure:
+                return _broken(recording, session, failure, held)
+            except WorkerLost as event:
+                session.note_loss(check.of, event)
+                return _lost(check, example, answered, event, held)
+            held += 1
+    if seen.is_constant and held >= ENOUGH_TO_SEE_A_CONSTANT:
+        message = "It returned the same values for every input, so there is nothing this law could show."
+        return Verdict(check.id, Outcome.BROKEN, held, message)
+    return Verdict(check.id, Outcome.HELD, held)
+
+
+def _run_body(check: Check, example: Example, handed: _Replayed) -> None:
+    check.body(**handed.arguments(), **example.drawn)
+
+
+def _batches(examples: Sequence[Example]) -> Iterator[list[Example]]:
+    """Split into batches small enough that a whole one fits the socket's buffer."""
+    batch: list[Example] = []
+    calls = size = 0
+    for example in examples:
+        more = sum(len(call.payload) for call in example.calls)
+        if batch and (calls + len(example.calls) > BATCH_CALLS or size + more > BATCH_BYTES):
+            yield batch
+            batch, calls, size = [], 0, 0
+        batch.append(example)
+        calls += len(example.calls)
+        size += more
+    if batch:
+        yield batch
+
+
+def _broken(recording: Recording, session: _Session, first: Failure, held: int) -> Verdict:
+    """Find the smallest input that fails, and report that one."""
+    check = recording.check
+    smallest, note = _smallest(recording, session, first)
+    outcome = Outcome.RAISED if isinstance(smallest, Raised) else Outcome.BROKEN
+    counterexample = Counterexample(smallest.call, smallest.gave, smallest.expected) if smallest.call else None
+    return Verdict(check.id, outcome, held + 1, smallest.sentence + note, counterexample)
+
+
+def _smallest(recording: Recording, session: _Session, first: Failure) -> tuple[Failure, str]:
+    check = recording.check
+    best = first
+    attempts = 0
+    live = _Live(check, session)
+
+    def attempt(**drawn: Any) -> None:
+        nonlocal best, attempts
+        if attempts > SHRINK_ATTEMPTS:
+            return
+        try:
+            check.body(**live.arguments(), **drawn)
+        except Failure as failure:
+            best = failure
+            raise
+        finally:
+            attempts += best is not first  # drawing up to the known failure is free
+
+    try:
+        check.run(attempt, number=recording.number, examples=recording.requested, shrink=True)
+    except Failure as failure:
+        return failure, ""
+    except HypothesisException:
+        # It ran out of attempts, or the submission answers the same call differently: the best so far is still true.
+        return best, ""
+    except WorkerLost as event:
+        session.note_loss(check.of, event)
+        return best, ""
+    return best, "" if best is not first else " (It did not happen again when the same calls were repeated.)"
+
+
+def _lost(check: Check, example: Example, answered: list[Any], event: WorkerLost, held: int) -> Verdict:
+    position = min(len(answered), len(example.calls) - 1)
+    fatal = example.calls[position]
+    text = str(Call(fatal.function, fatal.arguments))
+    counterexample = Counterexample(text, "no result", "a result")
+    return Verdict(check.id, event.outcome, held + 1, event.sentence, counterexample)
+
+
+class _Distinct:
+    """Notices a function that returns the same values whatever it is given, where the reference does not."""
+
+    def __init__(self) -> None:
+        self._given: set[bytes] = set()
+        self._wanted: set[bytes] = set()
+
+    def note(self, given: Any, wanted: Any) -> None:
+        if len(self._given) < 2:
+            self._given.add(_values(given))
+            self._wanted.add(_values(wanted))
+
+    @property
+    def is_constant(self) -> bool:
+        return len(self._given) == 1 and len(self._wanted) > 1
+
+
+def _values(result: Any) -> bytes:
+    parts = result if isinstance(result, tuple) else (result,)
+    return b"|".join(np.unique(part).tobytes() for part in parts)
+
+
+class _Handed:
+    """What a check's body is handed: subjects and, if it asks, the truth."""
+
+    def __init__(self, check: Check, session: _Session) -> None:
+        self.check = check
+        self.session = session
+        self.module = check.of.split(".", 1)[0]
+        self._truth = Truth(reference_module(check.of)) if check.needs_truth else None
+
+    def arguments(self) -> dict[str, Any]:
+        handed: dict[str, Any] = {name: _Subject(self, name) for name in self.check.functions}
+        if self.check.needs_truth:
+            handed["truth"] = _Truths(self)
+        return handed
+
+    def truth(self, name: str, arguments: tuple[Any, ...]) -> Any:
+        return getattr(self._truth, name)(*arguments)
+
+    def reply(self, function: str, arguments: tuple[Any, ...], *, keep: bool) -> dict[str, Any]:
+        return self.session.call(self.check.of, function, arguments, keep=keep)
+
+    def note(self, value: Any) -> None:
+        """Hear of an accepted result."""
+
+
+_Live = _Handed
+
+
+class _Replayed(_Handed):
+    """Replies and truths from the recording, as long as the body asks what it asked then."""
+
+    def __init__(
+        self, check: Check, example: Example, replies: list[dict[str, Any]], session: _Session,
+        lost: WorkerLost | None, seen: _Distinct,
+    ) -> None:  # fmt: skip
+        super().__init__(check, session)
+        self._example = example
+        self._replies = replies
+        self._lost = lost
+        self._seen = seen
+        self._next_call = 0
+        self._next_truth = 0
+
+    def reply(self, function: str, arguments: tuple[Any, ...], *, keep: bool) -> dict[str, Any]:
+        position = self._next_call
+        self._next_call += 1
+        if position < len(self._example.calls):
+            call = self._example.calls[position]
+            if call.function == function and call.keep == keep and _same(call.arguments, arguments):
+                if position < len(self._replies):
+                    return self._replies[position]
+                if self._lost is not None:
+                    raise self._lost
+        return super().reply(function, arguments, keep=keep)
+
+    def truth(self, name: str, arguments: tuple[Any, ...]) -> Any:
+        position = self._next_truth
+        self._next_truth += 1
+        if position < len(self._example.truths):
+            asked, value = self._example.truths[position]
+            if _same(asked, (name, *arguments)):
+                return value
+        return super().truth(name, arguments)
+
+    def note(self, value: Any) -> None:
+        if self._next_call <= len(self._example.calls):
+            self._seen.note(value, self._example.calls[self._next_call - 1].returned)
+
+
+class _Truths:
+    """The reference's functions, as a check's body sees them."""
+
+    def __init__(self, handed: _Handed) -> None:
+        self._handed = handed
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda *arguments: self._handed.truth(name, arguments)
+
+
+class _Subject:
+    """A function of the submission, as a check's body sees it."""
+
+    def __init__(self, handed: _Handed, name: str) -> None:
+        self._handed = handed
+        self._name = name
+        self._signature = SIGNATURES[f"{handed.module}.{name}"]
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self._ask(arguments, keep=False)[0]
+
+    def with_arguments(self, *arguments: Any) -> tuple[Any, tuple[Any, ...]]:
+        return self._ask(arguments, keep=True)
+
+    def _ask(self, arguments: tuple[Any, ...], *, keep: bool) -> tuple[Any, tuple[Any, ...]]:
+        reply = self._handed.reply(self._name, arguments, keep=keep)
+        try:
+            value = self._signature.accept(returned(reply), arguments)
+        except Failure as failure:
+            if not failure.call:
+                failure.call = str(Call(self._name, arguments))
+            raise
+        self._handed.note(value)
+        after = reply.get("arguments")
+        return value, tuple(after) if isinstance(after, list | tuple) and keep else arguments
+
+
+def returned(reply: dict[str, Any]) -> Any:
+    """Return what the student's function returned, or raise Raised with what it raised."""
+    if "returned" in reply:
+        return reply["returned"]
+    if "raised" not in reply:
+        raise Raised("It answered with something that is no result.")
+    type_name, message = str(reply["raised"]), _steady(str(reply.get("message", "")))
+    if type_name == "OutputFlood":
+        raise Raised(f"It {message}; what a submission prints is limited.")
+    if type_name == "PermissionError":
+        message += SANDBOX_NOTE
+    raise raised(type_name, message, student_lines(reply))
+
+
+def student_lines(reply: dict[str, Any]) -> str:
+    """Return the student's own lines of a traceback, innermost last."""
+    trace = reply.get("trace")
+    lines = []
+    for frame in trace if isinstance(trace, list) else []:
+        if isinstance(frame, list) and len(frame) == 4:
+            file, number, function, text = frame
+            where = f", in {function}" if function and function != "<module>" else ""
+            lines.append(f"{file} line {number}{where}: {text}")
+    return "\n".join(lines)
+
+
+def _steady(message: str) -> str:
+    """Take addresses out of a message: they differ from run to run."""
+    return re.sub(r"0x[0-9a-fA-F]{6,}", "0x…", message)
+
+
+def _same(first: Any, second: Any) -> bool:
+    if isinstance(first, np.ndarray):
+        return isinstance(second, np.ndarray) and first.shape == second.shape and first.tobytes() == second.tobytes()
+    if isinstance(first, list | tuple):
+        return (
+            isinstance(second, list | tuple)
+            and len(first) == len(second)
+            and all(_same(a, b) for a, b in zip(first, second, strict=True))
+        )
+    if isinstance(first, dict):
+        return isinstance(second, dict) and first.keys() == second.keys() and all(_same(first[k], second[k]) for k in first)
+    return type(first) is type(second) and bool(first == second)
+
+
+class _Session:
+    """A submission with a worker behind it, replaced whenever one is lost, within the budget."""
+
+    def __init__(self, submission: Submission, zygotes: Zygotes, budget: Budget) -> None:
+        self.submission = submission
+        self.output = ""
+        self._zygotes = zygotes
+        self._budget = budget
+        self._worker: Worker | None = None
+        self._found: dict[str, Unavailable | None] = {}  # by function, for the current worker unless unavailable
+        self._failed_files: dict[str, Unavailable] = {}
+        self._timeouts: dict[str, int] = {}
+        self._deadline = time.monotonic() + budget.submission_seconds
+        self._with_torch = any(_mentions_torch(source) for source in submission.sources)
+
+    def __enter__(self) -> _Session:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._drop_worker()
+
+    def require(self, item: str, function: str) -> None:
+        """Make sure the function can be called, or raise Unavailable."""
+        module = item.split(".", 1)[0]
+        self._within_limits(item)
+        if module in self._failed_files:
+            raise self._failed_files[module]
+        key = f"{module}.{function}"
+        if key not in self._found:
+            self._found[key] = self._find(module, function)
+        unavailable = self._found[key]
+        if unavailable is not None:
+            raise unavailable
+
+    def begin(self, item: str) -> None:
+        """Start a check: random generators anew, so that no verdict depends on what ran before."""
+        self._ask("reseed", 0, seconds=self._budget.call_seconds, doing=item)
+
+    def batch(self, item: str, calls: Sequence[RecordedCall]) -> tuple[list[dict[str, Any]], WorkerLost | None]:
+        """Send recorded calls; return the replies there were, and how the worker was lost if it was."""
+        name = item.split(".", 1)[1]
+        try:
+            payloads = [call.payload for call in calls]
+            return self._live().requests(payloads, seconds=self._seconds(), doing=[name] * len(calls)), None
+        except WorkerLost as lost:
+            self._drop_worker()
+            return getattr(lost, "answers", []), lost
+
+    def call(self, item: str, function: str, arguments: tuple[Any, ...], *, keep: bool) -> dict[str, Any]:
+        """Call one function now."""
+        module = item.split(".", 1)[0]
+        self.require(item, function)
+        try:
+            payload = call_payload(module, function, arguments, keep=keep)
+            return self._live().requests([payload], seconds=self._seconds(), doing=[function])[0]
+        except WorkerLost:
+            self._drop_worker()
+            raise
+
+    def note_loss(self, item: str, lost: WorkerLost) -> None:
+        """Count a timeout against the item."""
+        if lost.outcome is Outcome.TIMED_OUT:
+            self._timeouts[item] = self._timeouts.get(item, 0) + 1
+
+    def _within_limits(self, item: str) -> None:
+        if self._timeouts.get(item, 0) >= TIMEOUTS_PER_ITEM:
+            raise Unavailable(Outcome.BLOCKED, "Not run: earlier checks of this function ran out of time.")
+        if sum(self._timeouts.values()) >= TIMEOUTS_PER_SUBMISSION:
+            raise Unavailable(Outcome.BLOCKED, "Not run: too many earlier checks ran out of time.")
+        if time.monotonic() > self._deadline:
+            seconds = f"{self._budget.submission_seconds:g}"
+            raise Unavailable(Outcome.TIMED_OUT, f"Not run: the submission's {seconds} s are used up.")
+
+    def _seconds(self) -> float:
+        return max(0.1, min(self._budget.call_seconds, self._deadline - time.monotonic()))
+
+    def _find(self, module: str, function: str) -> Unavailable | None:
+        seconds = self._budget.import_seconds
+        doing = f"Importing the file with {function}"
+        try:
+            reply = self._ask("find", module, function, seconds=seconds, doing=doing)
+        except WorkerLost as lost:
+            own = next((s.name for s in self.submission.sources if s.stem == module), None)
+            unavailable = Unavailable(lost.outcome, lost.sentence.replace(doing, f"Importing {own}") if own else lost.sentence)
+            if own:
+                self._failed_files[module] = unavailable
+            return unavailable
+        if "found" in reply:
+            return None
+        if "import_failed" in reply:
+            unavailable = Unavailable(Outcome.RAISED, _import_failure(reply))
+            self._failed_files[module] = unavailable
+            return unavailable
+        return Unavailable(Outcome.MISSING, _absence(reply, module, function))
+
+    def _ask(self, *message: Any, seconds: float, doing: str) -> dict[str, Any]:
+        try:
+            return self._live().request(*message, seconds=seconds, doing=doing)
+        except WorkerLost:
+            self._drop_worker()
+            raise
+
+    def _live(self) -> Worker:
+        """Return the worker, a new one with every known function found again if the last was lost."""
+        if self._worker is None:
+            self._worker = self._zygotes.spawn(with_torch=self._with_torch)
+            files = [[s.name, list(s.cells), s.is_notebook] for s in self.submission.sources]
+            self._worker.request("load", files, seconds=self._budget.import_seconds, doing="Loading the submission")
+            for key, unavailable in self._found.items():
+                if unavailable is None:
+                    module, function = key.split(".", 1)
+                    doing = f"Importing the file with {function} again"
+                    self._worker.request(
+                        "find", module, function, seconds=self._budget.import_seconds, doing=doing
+                    )
+        return self._worker
+
+    def _drop_worker(self) -> None:
+        if self._worker is not None:
+            worker, self._worker = self._worker, None
+            self.output += worker.close()
+
+
+def _mentions_torch(source: Source) -> bool:
+    return any(re.search(r"\btorch\b", cell) for cell in source.cells)
+
+
+def _import_failure(reply: dict[str, Any]) -> str:
+    file = str(reply["import_failed"])
+    lines = student_lines(reply)
+    place = f" ({lines.splitlines()[-1]})" if lines else ""
+    message = _steady(str(reply.get("message", "")))
+    if reply.get("raised") == "PermissionError":
+        message += SANDBOX_NOTE
+    return f"{file} fails at import: {reply.get('raised')}: {message}{place}."
+
+
+def _absence(reply: dict[str, Any], module: str, function: str) -> str:
+    near = f" Found {reply['near']}: is that the one?" if isinstance(reply.get("near"), str) else ""
+    if reply.get("absent"):
+        return f"{reply['absent']} has no function {function}.{near}"
+    return f"There is no {module}.py, and no other file defines {function}.{near}"

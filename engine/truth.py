@@ -1,0 +1,90 @@
+"""The reference as the judge uses it: in extended precision, with the error a right answer may have.
+
+The margin is measured, not chosen. A right algorithm in single precision returns the
+exact result of slightly different inputs (that is what numerical stability means), so
+the reference is evaluated again on inputs whose entries are moved by one unit of single
+precision, up or down, and the largest change says how much rounding this input can
+cost. docs/tolerances.md has the argument and the measurements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from checks.expect import SINGLE, Expected
+from checks.signatures import SIGNATURES, Signature
+
+PERTURBATIONS = 4
+SAFETY = 16  # random signs reach a fraction of the worst case; intermediate steps round as well
+OWN_ROUNDING = 64 * SINGLE  # of the largest entry: sums and products that no perturbation of the input shows
+
+
+class Truth:
+    """Functions by the contract's names that return Expected values."""
+
+    def __init__(self, module: ModuleType) -> None:
+        self._module = module
+        self._stem = module.__name__.rsplit(".", 1)[-1]
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        signature = SIGNATURES[f"{self._stem}.{name}"]
+        function = getattr(self._module, name)
+        return lambda *arguments: expected(function, signature, arguments)
+
+
+def expected(function: Callable[..., Any], signature: Signature, arguments: tuple[Any, ...]) -> Any:
+    """Return what the function must give for these arguments: one Expected, or one per result."""
+    exact = _results(function, signature, _extended(arguments))
+    spread = [0.0] * len(exact)
+    if not signature.steps:
+        for number in range(PERTURBATIONS):
+            moved = _results(function, signature, _perturbed(_extended(arguments), number))
+            spread = [max(s, _distance(a, b)) for s, a, b in zip(spread, exact, moved, strict=True)]
+    wanted = [
+        Expected(value, SAFETY * change + OWN_ROUNDING * _size(value))
+        for value, change in zip(exact, spread, strict=True)
+    ]
+    return wanted[0] if len(wanted) == 1 else tuple(wanted)
+
+
+def _results(function: Callable[..., Any], signature: Signature, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    accepted = signature.accept(function(*arguments), arguments)
+    return accepted if isinstance(accepted, tuple) else (accepted,)
+
+
+def _extended(value: Any) -> Any:
+    if isinstance(value, np.ndarray) and value.dtype.kind == "f":
+        return value.astype(np.longdouble)
+    if isinstance(value, float):
+        return np.longdouble(value)
+    if isinstance(value, list | tuple):
+        return type(value)(_extended(entry) for entry in value)
+    if isinstance(value, dict):
+        return {key: _extended(entry) for key, entry in value.items()}
+    return value
+
+
+def _perturbed(value: Any, number: int) -> Any:
+    if isinstance(value, np.ndarray) and value.dtype.kind == "f":
+        signs = np.random.default_rng([number, *value.shape]).choice([-1.0, 1.0], size=value.shape)
+        return value * (1 + np.longdouble(SINGLE) * signs)
+    if isinstance(value, np.longdouble):
+        return value * (1 + np.longdouble(SINGLE) * (-1.0) ** number)
+    if isinstance(value, list | tuple):
+        return type(value)(_perturbed(entry, number + 10 * i) for i, entry in enumerate(value, start=1))
+    if isinstance(value, dict):
+        return {key: _perturbed(entry, number + 10 * i) for i, (key, entry) in enumerate(value.items(), start=1)}
+    return value
+
+
+def _distance(first: Any, second: Any) -> float:
+    finite = np.isfinite(first) & np.isfinite(second)
+    return float(np.abs(first[finite] - second[finite]).max(initial=0.0))
+
+
+def _size(value: Any) -> float:
+    return float(np.abs(value[np.isfinite(value)]).max(initial=0.0))

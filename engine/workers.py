@@ -1,0 +1,231 @@
+"""The judge's side of a worker: start zygotes, have workers forked, talk to them, end them."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from engine import sandbox
+from engine.records import GraderFault, Outcome
+from engine.worker import wire
+from engine.worker.lockdown import Limits
+from engine.worker.serving import OUTPUT_KEPT
+
+ROOT = Path(__file__).resolve().parent.parent
+BOOTSTRAP = "import sys; sys.path.insert(0, sys.argv[3]); from engine.worker.zygote import main; main()"
+START_SECONDS = 60.0  # importing torch from a cold disk takes long
+SPAWN_SECONDS = 20.0
+SOCKET_BUFFER = 2**20
+
+
+class WorkerLost(BaseException):
+    """The worker hung or died. Not an Exception: Hypothesis would catch it and try again."""
+
+    def __init__(self, outcome: Outcome, sentence: str) -> None:
+        super().__init__(sentence)
+        self.outcome = outcome
+        self.sentence = sentence
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What a worker may use; the numbers come from the rubric."""
+
+    call_seconds: float
+    import_seconds: float
+    submission_seconds: float
+    memory_mib: int
+
+    def limits(self) -> Limits:
+        """Return the kernel's share of it."""
+        return Limits(
+            memory_bytes=self.memory_mib * 2**20,
+            cpu_seconds=int(self.submission_seconds) + 5,
+            file_bytes=OUTPUT_KEPT,
+            open_files=64,
+        )
+
+
+class Zygote:
+    """A warm process that forks one locked-down worker at a time."""
+
+    def __init__(self, tier: sandbox.Tier, budget: Budget, *, with_torch: bool) -> None:
+        self._budget = budget
+        mine, theirs = socket.socketpair()
+        config = {
+            "paths": [path for path in sys.path if Path(path).name in ("site-packages", "dist-packages")],
+            "readable": sandbox.readable_paths(),
+            "torch": with_torch,
+            "locked": tier is not sandbox.Tier.NONE,
+            "limits": budget.limits()._asdict() if hasattr(Limits, "_asdict") else asdict(budget.limits()),
+        }
+        arguments = ["-P", "-s", "-c", BOOTSTRAP, str(theirs.fileno()), json.dumps(config), str(ROOT)]
+        self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and bubblewrap
+            sandbox.zygote_command(tier, arguments, ROOT),
+            pass_fds=[theirs.fileno()],
+            env=sandbox.zygote_environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+        )
+        theirs.close()
+        self._control = mine
+        self._replies = mine.makefile("rb")
+        answer = self._answer(START_SECONDS)
+        if "ready" not in answer:
+            self.close()
+            raise GraderFault(f"The sandbox could not be prepared: {answer.get('failed', 'no answer')}")
+
+    def spawn(self) -> Worker:
+        """Fork a worker."""
+        mine, theirs = socket.socketpair()
+        for end in (mine, theirs):
+            end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SOCKET_BUFFER)
+        output = _bounded_file()
+        with theirs:
+            socket.send_fds(self._control, [b'{"verb": "spawn"}'], [theirs.fileno(), output])
+            self._answer(SPAWN_SECONDS)
+        return Worker(self, wire.Channel(mine), output, self._budget)
+
+    def end_worker(self) -> dict[str, Any]:
+        """End the worker that runs now; return how it ended."""
+        self._control.sendall(b'{"verb": "end"}')
+        return self._answer(SPAWN_SECONDS)
+
+    def _answer(self, seconds: float) -> dict[str, Any]:
+        self._control.settimeout(seconds)
+        try:
+            line = self._replies.readline()
+        except TimeoutError:
+            raise GraderFault(f"The zygote did not answer within {seconds:.0f} s.") from None
+        if not line:
+            raise GraderFault(f"The zygote ended by itself (exit code {self._process.wait(5)}).")
+        answer: dict[str, Any] = json.loads(line)
+        return answer
+
+    def close(self) -> None:
+        """Let the zygote end: it returns when its control socket closes."""
+        self._replies.close()
+        self._control.close()
+        try:
+            self._process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+
+class Zygotes:
+    """The zygotes of one judge; the one with torch is started when first needed."""
+
+    def __init__(self, tier: sandbox.Tier, budget: Budget) -> None:
+        self._tier = tier
+        self._budget = budget
+        self._running: dict[bool, Zygote] = {}
+
+    def spawn(self, *, with_torch: bool) -> Worker:
+        """Fork a worker of the right kind; a zygote that died is replaced once."""
+        if with_torch not in self._running:
+            self._running[with_torch] = Zygote(self._tier, self._budget, with_torch=with_torch)
+        try:
+            return self._running[with_torch].spawn()
+        except (GraderFault, OSError):
+            self._running.pop(with_torch).close()
+            self._running[with_torch] = Zygote(self._tier, self._budget, with_torch=with_torch)
+            return self._running[with_torch].spawn()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        for zygote in self._running.values():
+            zygote.close()
+        self._running.clear()
+
+
+class Worker:
+    """One locked-down process with one student's code in it."""
+
+    def __init__(self, zygote: Zygote, channel: wire.Channel, output: int, budget: Budget) -> None:
+        self._zygote = zygote
+        self._channel = channel
+        self._output = output
+        self._budget = budget
+
+    def request(self, *message: Any, seconds: float, doing: str) -> dict[str, Any]:
+        """Ask one thing and wait for the answer."""
+        return self.requests([wire.pack(list(message))], seconds=seconds, doing=[doing])[0]
+
+    def requests(self, payloads: Sequence[bytes], *, seconds: float, doing: Sequence[str]) -> list[dict[str, Any]]:
+        """Ask several things at once; each answer has its own deadline.
+
+        Raises WorkerLost with the answers so far in `.answers` when one does not come.
+        """
+        answers: list[dict[str, Any]] = []
+        try:
+            self._channel.send(*payloads, deadline=time.monotonic() + seconds)
+            for _ in payloads:
+                answers.append(_checked(wire.unpack(self._channel.receive(time.monotonic() + seconds))))
+            if self._channel.has_leftovers:
+                raise wire.ProtocolFault("more bytes than one reply")
+        except (wire.Hung, wire.Gone, wire.ProtocolFault) as event:
+            lost = self._explain(event, seconds, doing[min(len(answers), len(doing) - 1)])
+            lost.answers = answers  # type: ignore[attr-defined]
+            raise lost from None
+        return answers
+
+    def _explain(self, event: Exception, seconds: float, doing: str) -> WorkerLost:
+        ending = self._end()
+        if isinstance(event, wire.ProtocolFault):
+            return WorkerLost(Outcome.RAISED, f"{doing} answered with something that is no result ({event}).")
+        if isinstance(event, wire.Hung):
+            return WorkerLost(Outcome.TIMED_OUT, f"{doing} gave no answer within {seconds:g} s.")
+        code = ending["code"]
+        if -code == signal.SIGXCPU:
+            limit = self._budget.limits().cpu_seconds
+            return WorkerLost(Outcome.TIMED_OUT, f"{doing} used up the {limit} s of processor time of a submission.")
+        if code >= 0:
+            return WorkerLost(Outcome.RAISED, f"{doing} ended the whole process (exit code {code}).")
+        name = signal.Signals(-code).name
+        memory = f"; it may have run out of memory, the limit is {self._budget.memory_mib} MiB"
+        return WorkerLost(Outcome.RAISED, f"{doing} crashed the process ({name}{memory}).")
+
+    def _end(self) -> dict[str, Any]:
+        self._channel.close()
+        return self._zygote.end_worker()
+
+    def close(self) -> str:
+        """End the worker if it still runs; return what its code printed."""
+        if self._channel.connection.fileno() >= 0:
+            self._end()
+        printed = os.lseek(self._output, 0, os.SEEK_CUR)  # the worker shares the offset
+        text = os.pread(self._output, min(printed, OUTPUT_KEPT), 0).decode("utf-8", "replace")
+        os.close(self._output)
+        return text
+
+
+def _checked(reply: Any) -> dict[str, Any]:
+    """Believe only that a reply is a dict; whoever reads a field checks that field."""
+    if type(reply) is not dict:
+        raise wire.ProtocolFault("a reply that is no mapping")
+    return reply
+
+
+def _bounded_file() -> int:
+    """Return a file that keeps OUTPUT_KEPT bytes and refuses more; a pipe could block its writer."""
+    if not hasattr(os, "memfd_create"):  # macOS, where code is trusted anyway
+        with tempfile.TemporaryFile() as file:
+            return os.dup(file.fileno())
+    descriptor = os.memfd_create("output", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    os.ftruncate(descriptor, OUTPUT_KEPT)
+    fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_SEAL)
+    return descriptor

@@ -1,0 +1,17 @@
+import numpy as np
+
+
+def _softmax(x, axis=-1):
+    e = np.exp(x - np.max(x, axis=axis, keepdims=True))
+    return e / np.sum(e, axis=axis, keepdims=True)
+
+
+def _attend(Q, K, V, mask=None):
+    scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
+    if mask is not None:
+        scores = scores + mask
+    return _softmax(scores) @ V
+
+
+def self_attention(X, W_q, W_k, W_v, mask=None):
+    return _attend(X @ W_q, X @ W_k, X @ W_v)
