@@ -24,7 +24,7 @@ from checks.expect import Call, Failure
 from checks.signatures import SIGNATURES
 from checks.subject import Raised, raised
 from engine.corpus import Example, RecordedCall, Recording, call_payload, reference_module
-from engine.records import Counterexample, Outcome, Source, Submission, Verdict
+from engine.records import Counterexample, GraderFault, Outcome, Source, Submission, Verdict
 from engine.truth import Truth
 from engine.worker import wire
 from engine.workers import Budget, Worker, WorkerLost, Zygotes
@@ -32,6 +32,7 @@ from engine.workers import Budget, Worker, WorkerLost, Zygotes
 BATCH_CALLS = 25
 BATCH_BYTES = 2**18
 SHRINK_ATTEMPTS = 400  # counted, not timed: the same submission must get the same counterexample
+LOAD_SECONDS = 60.0
 TIMEOUTS_PER_ITEM = 2
 TIMEOUTS_PER_SUBMISSION = 6
 ENOUGH_TO_SEE_A_CONSTANT = 10
@@ -455,8 +456,7 @@ class _Session:
         """Return the worker, a new one with every known function found again if the last was lost."""
         if self._worker is None:
             self._worker = self._zygotes.spawn(with_torch=self._with_torch)
-            files = [[s.name, list(s.cells), s.is_notebook] for s in self.submission.sources]
-            self._worker.request("load", files, seconds=self._budget.import_seconds, doing="Loading the submission")
+            self._load()
             for key, unavailable in self._found.items():
                 if unavailable is None:
                     module, function = key.split(".", 1)
@@ -465,6 +465,16 @@ class _Session:
                         "find", module, function, seconds=self._budget.import_seconds, doing=doing
                     )
         return self._worker
+
+    def _load(self) -> None:
+        """Hand the sources over. Nothing of the student's runs yet, so whatever goes wrong here is ours."""
+        assert self._worker is not None
+        files = [[s.name, list(s.cells), s.is_notebook] for s in self.submission.sources]
+        try:
+            self._worker.request("load", files, seconds=LOAD_SECONDS, doing="Loading the submission")
+        except WorkerLost as lost:
+            worker, self._worker = self._worker, None
+            raise GraderFault(f"{lost.sentence} {worker.close()}") from None
 
     def _drop_worker(self) -> None:
         if self._worker is not None:

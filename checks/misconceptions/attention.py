@@ -738,20 +738,10 @@ def scaled_squeezed(Q: Array, K: Array, V: Array, mask: Array | None = None) -> 
 @misconception(
     of="attention.scaled_dot_product_attention",
     name="weights returned in place of the output",
-    why="The weights come back, not yet multiplied with the values.",
+    why="The weights come back alone or first; the output is asked for, and (output, weights) is accepted.",
 )
 def scaled_weights_returned(Q: Array, K: Array, V: Array, mask: Array | None = None) -> Any:
     return right.softmax(_masked(_scaled(Q, K), mask))
-
-
-@misconception(
-    of="attention.scaled_dot_product_attention",
-    name="weights and output in the wrong order",
-    why="The weights come first; the output alone is asked for, and (output, weights) is accepted.",
-)
-def scaled_swapped_results(Q: Array, K: Array, V: Array, mask: Array | None = None) -> Any:
-    weights = right.softmax(_masked(_scaled(Q, K), mask))
-    return weights, weights @ V
 
 
 @misconception(

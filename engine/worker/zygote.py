@@ -14,6 +14,7 @@ import signal
 import socket
 import sys
 import time
+import traceback
 from typing import Any
 
 GRACE_SECONDS = 0.05  # a worker that hung up dies by itself; killing it at once would report our own signal
@@ -85,8 +86,6 @@ def _become_worker(config: dict[str, Any], lockdown: Any, connection: int, outpu
         os.dup2(nothing, 0)
         os.dup2(output, 1)
         os.dup2(output, 2)
-        os.closerange(3, connection)
-        os.closerange(connection + 1, 256)
         channel = wire.Channel(socket.socket(fileno=connection))
         stream = serving.BoundedOutput(1)
         sys.stdout = sys.stderr = sys.__stdout__ = sys.__stderr__ = stream  # type: ignore[misc, assignment]
@@ -94,11 +93,13 @@ def _become_worker(config: dict[str, Any], lockdown: Any, connection: int, outpu
             from engine.worker.lockdown import Limits  # noqa: PLC0415
 
             lockdown.enter(Limits(**config["limits"]))
+        os.closerange(3, connection)  # after the lock-down, which holds a descriptor of its own
+        os.closerange(connection + 1, 256)
         _forget_ourselves(config["paths"])
         serving.Server(channel).serve()
         status = 0
-    except wire.ProtocolFault as fault:
-        os.write(2, f"worker: {fault}\n".encode())
+    except Exception:  # noqa: BLE001 - the judge reads it from the output and withholds the score
+        os.write(2, traceback.format_exc().encode())
     finally:
         os._exit(status)
 

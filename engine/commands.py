@@ -1,0 +1,231 @@
+"""The command line: results on stdout, progress on stderr, exit codes as documented.
+
+0 done (for check and verify: all good) · 1 not all good, or a score withheld ·
+2 wrong usage or a broken rubric · 3 a fault of the grader.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from engine.records import GraderFault, Outcome, RubricError, Status, UsageError
+
+if TYPE_CHECKING:
+    from engine.rubric import Item, Rubric
+
+GOOD, NOT_GOOD, WRONG_USAGE, FAULT = 0, 1, 2, 3
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    parser = _parser()
+    given = parser.parse_args(arguments)
+    try:
+        code: int = given.run(given)
+        sys.stdout.flush()
+    except (UsageError, RubricError) as error:
+        print(f"grader: {error}", file=sys.stderr)
+        return WRONG_USAGE
+    except BrokenPipeError:  # the reader of our output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return GOOD
+    except KeyboardInterrupt:
+        print("grader: stopped; run the same command again to go on from here", file=sys.stderr)
+        return NOT_GOOD
+    except GraderFault as fault:
+        print(f"grader: a fault of the grader: {fault}", file=sys.stderr)
+        return FAULT
+    except Exception:  # noqa: BLE001 - the last line of defence: say it is ours
+        traceback.print_exc()
+        print("grader: a fault of the grader, please report the lines above", file=sys.stderr)
+        return FAULT
+    return code
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="grader", description="Grade submissions for a course on neural language models.")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+
+    grade = _command(commands, "grade", _grade, "grade one submission or a folder of them")
+    grade.add_argument("paths", nargs="+", type=Path, metavar="PATH")
+    grade.add_argument("--out", type=Path, default=Path("graded"), metavar="DIR", help="where results go (default: graded)")
+    grade.add_argument("--jobs", type=_at_least_one, default=os.cpu_count() or 1, metavar="N", help="judges at a time")
+    grade.add_argument("--resume", action=argparse.BooleanOptionalAction, default=True, help="use results already known")
+    grade.add_argument("--fresh", action="store_true", help="grade everything anew")
+    grade.add_argument("--cluster", metavar="ADDRESS", help="a Dask scheduler to hand the work to")
+    _judging_options(grade)
+
+    check = _command(commands, "check", _check, "what a student runs: public checks, feedback on the terminal")
+    check.add_argument("path", type=Path, metavar="PATH")
+    _judging_options(check)
+
+    verify = _command(commands, "verify", _verify, "the suite against itself")
+    verify.add_argument("--jobs", type=_at_least_one, default=os.cpu_count() or 1, metavar="N")
+
+    listing = _command(commands, "list", _list, "what there is")
+    listing.add_argument("--rubric", type=Path, metavar="FILE")
+
+    explain = _command(commands, "explain", _explain, "one item's or check's law, hint and points")
+    explain.add_argument("id", metavar="ID")
+    explain.add_argument("--rubric", type=Path, metavar="FILE")
+    return parser
+
+
+def _command(commands: Any, name: str, run: Callable[[argparse.Namespace], int], help_text: str) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = commands.add_parser(name, help=help_text, description=help_text)
+    parser.set_defaults(run=run)
+    parser.add_argument("--json", action="store_true", help="print JSON for programs")
+    return parser
+
+
+def _judging_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--only", action="append", default=[], metavar="ID", help="a module, an item or a check (repeatable)")
+    parser.add_argument("--examples", type=_at_least_one, metavar="N", help="inputs per check (default: the rubric's)")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="another seed draws other inputs")
+    parser.add_argument("--rubric", type=Path, metavar="FILE")
+    parser.add_argument("--trusted", action="store_true", help="run even where code cannot be locked in")
+
+
+def _at_least_one(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not at least 1")
+    return number
+
+
+def _grade(given: argparse.Namespace) -> int:
+    from engine import feedback, progress
+    from engine.pipeline import Options, grade, tier_for
+    from engine.rubric import STANDARD
+
+    if given.cluster:
+        raise UsageError("--cluster is not there yet; --jobs N uses the cores of this machine")
+    options = Options(
+        out=given.out, jobs=given.jobs, only=tuple(given.only), examples=given.examples, seed=given.seed,
+        rubric=given.rubric or STANDARD, fresh=given.fresh or not given.resume, trusted=given.trusted,
+    )  # fmt: skip
+    print(f"lock-down: {tier_for(trusted=options.trusted)}", file=sys.stderr)
+    with progress.shown() as bar:
+        results = grade(given.paths, options, told=bar.tell, started=bar.start)
+    if given.json:
+        sys.stdout.write((options.out / "results.json").read_text(encoding="utf-8"))
+    elif len(results) == 1:
+        from engine.pipeline import texts_of
+        from engine.rubric import read_rubric
+
+        texts = texts_of(read_rubric(options.rubric))
+        print(feedback.paint(feedback.submission_feedback(results[0], texts), colour=_colour()))
+    else:
+        width = max(len(feedback.one_line(result.id)) for result in results)
+        for result in results:
+            points = feedback.points(result.score, result.max_score)
+            problem = f"  {feedback.one_line(result.problems[0])}" if result.problems else ""
+            print(f"{feedback.one_line(result.id):<{width}}  {result.status:<8}  {points}{problem}")
+    if not given.json:
+        print(f"\nreport: {options.out / 'report' / 'index.html'}")
+    return NOT_GOOD if any(result.status is Status.WITHHELD for result in results) else GOOD
+
+
+def _check(given: argparse.Namespace) -> int:
+    from engine import feedback, sandbox
+    from engine.intake import take_in
+    from engine.pipeline import Options, judged, texts_of
+    from engine.results import results_json
+    from engine.rubric import STANDARD, read_rubric
+
+    submissions = take_in([given.path])
+    if len(submissions) != 1:
+        raise UsageError(f"{given.path} holds {len(submissions)} submissions; check takes one, grade takes many")
+    rubric = read_rubric(given.rubric or STANDARD).public().only(given.only)
+    options = Options(examples=given.examples, seed=given.seed)
+    # A student's own code on the student's own machine: lock it in where that is possible, run it anyway.
+    ((_, result),) = judged(submissions, rubric, options, sandbox.probe())
+    if given.json:
+        sys.stdout.write(results_json([result], rubric=rubric.digest, seed=given.seed))
+    else:
+        print(feedback.paint(feedback.submission_feedback(result, texts_of(rubric)), colour=_colour()))
+    return GOOD if all(item.outcome is Outcome.HELD for item in result.items) else NOT_GOOD
+
+
+def _verify(given: argparse.Namespace) -> int:
+    from engine.verify import verify
+
+    report = verify(jobs=given.jobs)
+    print(json.dumps(report.as_record(), indent=1) if given.json else str(report))
+    return GOOD if report.good else NOT_GOOD
+
+
+def _list(given: argparse.Namespace) -> int:
+    rubric = _rubric(given)
+    if given.json:
+        print(json.dumps([_item_record(item) for item in rubric.items], indent=1, ensure_ascii=False))
+        return GOOD
+    for item in rubric.items:
+        print(f"{item.id:<42} {len(item.checks)} checks  {float(item.points):g} points  {item.title}")
+        for check in item.checks:
+            worth = item.worth[check.id]
+            print(f"    {check.id.rsplit('.', 1)[1]:<46} {float(worth.points):g}  {worth.visibility}")
+    return GOOD
+
+
+def _explain(given: argparse.Namespace) -> int:
+    rubric = _rubric(given)
+    for item in rubric.items:
+        wanted = [check for check in item.checks if given.id in (item.id, check.id)]
+        if wanted:
+            record = _item_record(item)
+            record["checks"] = [row for row in record["checks"] if row["id"] in {check.id for check in wanted}]
+            print(json.dumps(record, indent=1, ensure_ascii=False) if given.json else _explained(record))
+            return GOOD
+    known = [item.id for item in rubric.items] + [check.id for check in rubric.checks]
+    near = get_close_matches(given.id, known, n=3, cutoff=0.4)
+    raise UsageError(f"there is no {given.id!r}" + (f"; did you mean {', '.join(near)}?" if near else ""))
+
+
+def _explained(record: dict[str, Any]) -> str:
+    lines = [f"{record['id']}: {record['title']}", f"    {record['signature']}"]
+    if record["from"]:
+        lines.append(f"    from {record['from']}, {record['points']:g} points")
+    for check in record["checks"]:
+        lines += ["", f"{check['id']}  ({check['points']:g} points, {check['visibility']})", check["claim"], f"Hint: {check['hint']}"]
+    return "\n".join(lines)
+
+
+def _item_record(item: Item) -> dict[str, Any]:
+    from checks.signatures import SIGNATURES
+
+    return {
+        "id": item.id,
+        "title": item.title,
+        "from": item.source,
+        "signature": str(SIGNATURES[item.id]),
+        "points": float(item.points),
+        "checks": [
+            {
+                "id": check.id,
+                "claim": check.claim,
+                "hint": check.hint,
+                "points": float(item.worth[check.id].points),
+                "visibility": item.worth[check.id].visibility,
+            }
+            for check in item.checks
+        ],
+    }
+
+
+def _rubric(given: argparse.Namespace) -> Rubric:
+    from engine.rubric import STANDARD, read_rubric
+
+    return read_rubric(given.rubric or STANDARD)
+
+
+def _colour() -> bool:
+    return sys.stdout.isatty() and "NO_COLOR" not in os.environ

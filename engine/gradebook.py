@@ -1,0 +1,100 @@
+"""The gradebook: one SQLite file per output folder, so that nothing graded is graded twice or lost.
+
+A row is keyed by what decides a result: the submission's content, the rubric with the
+code that judges by it, and the seed. A run that was stopped goes on where it was.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from engine.records import Status, Submission, SubmissionResult, UsageError
+
+FILE = "gradebook.sqlite"
+ROOT = Path(__file__).resolve().parent.parent
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS results (
+    id TEXT NOT NULL, digest TEXT NOT NULL, rubric TEXT NOT NULL, seed INTEGER NOT NULL, result BLOB NOT NULL,
+    PRIMARY KEY (id, digest, rubric, seed)
+)
+"""
+
+
+class Gradebook:
+    """Results already known; every new one is on disk before the next is begun."""
+
+    def __init__(self, connection: sqlite3.Connection, rubric: str, seed: int) -> None:
+        self._connection = connection
+        self._rubric = rubric
+        self._seed = seed
+
+    def find(self, submission: Submission) -> SubmissionResult | None:
+        """Return the result of this very content, if there is one that can stand."""
+        row = self._connection.execute(
+            "SELECT result FROM results WHERE id = ? AND digest = ? AND rubric = ? AND seed = ?",
+            (submission.id, submission.digest, self._rubric, self._seed),
+        ).fetchone()
+        return msgspec.json.decode(row[0], type=SubmissionResult, dec_hook=_decode) if row else None
+
+    def add(self, submission: Submission, result: SubmissionResult) -> None:
+        """Keep a result, unless it was withheld: what we failed at is tried again next time."""
+        if result.status is Status.WITHHELD:
+            return
+        with self._connection:
+            self._connection.execute(
+                "INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?, ?)",
+                (submission.id, submission.digest, self._rubric, self._seed, msgspec.json.encode(result, enc_hook=_encode)),
+            )
+
+    def forget(self) -> None:
+        """Forget what is known for this rubric and seed (`--fresh`)."""
+        with self._connection:
+            self._connection.execute("DELETE FROM results WHERE rubric = ? AND seed = ?", (self._rubric, self._seed))
+
+
+@contextmanager
+def opened(folder: Path, *, rubric: str, seed: int) -> Iterator[Gradebook]:
+    """Open the gradebook of an output folder, made if need be."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        connection = sqlite3.connect(folder / FILE)
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute(SCHEMA)
+    except (OSError, sqlite3.Error) as error:
+        raise UsageError(f"the output folder {folder} cannot be used: {error}") from None
+    try:
+        yield Gradebook(connection, rubric, seed)
+    finally:
+        connection.close()
+
+
+@cache
+def code_digest() -> str:
+    """Return a digest of everything of ours that decides a verdict: another version grades anew."""
+    digest = hashlib.sha256()
+    for folder in ("checks", "engine", "reference"):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            digest.update(path.relative_to(ROOT).as_posix().encode() + b"\0" + path.read_bytes())
+    for package in ("hypothesis", "numpy", "torch"):
+        digest.update(f"{package} {version(package)}".encode())
+    return digest.hexdigest()[:16]
+
+
+def _encode(value: Any) -> str:
+    assert isinstance(value, Fraction), f"{type(value).__name__} is not part of a result"
+    return str(value)
+
+
+def _decode(kind: type, value: Any) -> Any:
+    assert kind is Fraction, f"{kind} is not part of a result"
+    return Fraction(value)

@@ -1,0 +1,202 @@
+"""The whole flow in one function: start reading at `grade`."""
+
+from __future__ import annotations
+
+import hashlib
+import multiprocessing
+import os
+import sys
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine import gradebook, sandbox
+from engine.corpus import Recording, draw
+from engine.diagnosis import Diagnostician
+from engine.intake import take_in
+from engine.judge import judge
+from engine.records import (
+    CheckText, GraderFault, Outcome, Submission, SubmissionResult, UsageError, Verdict,
+)  # fmt: skip
+from engine.results import write_results
+from engine.rubric import STANDARD, Rubric, read_rubric
+from engine.score import score
+from engine.workers import Zygotes
+
+Told = Callable[[SubmissionResult], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a run was asked for."""
+
+    out: Path = Path("graded")
+    jobs: int = 1
+    only: tuple[str, ...] = ()
+    examples: int | None = None
+    seed: int = 0
+    rubric: Path = STANDARD
+    fresh: bool = False
+    trusted: bool = False
+
+
+def grade(paths: Sequence[Path], options: Options, told: Told, started: Callable[[int], None]) -> list[SubmissionResult]:
+    """Grade submissions: take in, judge each in its own worker, score, keep, and write what people read."""
+    tier = tier_for(trusted=options.trusted)
+    rubric = read_rubric(options.rubric).only(options.only)
+    submissions = take_in(paths)
+    with gradebook.opened(options.out, rubric=fingerprint(rubric, options), seed=options.seed) as book:
+        if options.fresh:
+            book.forget()
+        known = {submission.id: book.find(submission) for submission in submissions}
+        started(len(submissions))
+        results = [result for result in known.values() if result is not None]
+        for result in results:
+            told(result)
+        todo = [submission for submission in submissions if known[submission.id] is None]
+        for submission, result in judged(todo, rubric, options, tier):
+            book.add(submission, result)
+            results.append(result)
+            told(result)
+    results.sort(key=lambda result: result.id)
+    write_results(
+        options.out, results, rubric=rubric.digest, seed=options.seed, texts=texts_of(rubric), title=rubric.title
+    )
+    return results
+
+
+def judged(
+    submissions: Sequence[Submission], rubric: Rubric, options: Options, tier: sandbox.Tier
+) -> Iterator[tuple[Submission, SubmissionResult]]:
+    """Judge submissions, `options.jobs` at a time, each pair of judge and worker on a core of its own."""
+    if not submissions:
+        return
+    recordings = draw(rubric.checks, number=options.seed, examples=options.examples or rubric.examples)
+    if options.jobs == 1 or len(submissions) == 1:
+        with _pinned(0), Judge(rubric, recordings, tier) as judge_:
+            for submission in submissions:
+                yield submission, judge_.result(submission)
+        return
+    waiting = list(submissions)
+    for _ in range(2):  # a judge that dies takes its pool with it: what it had not finished is tried once more
+        with _pool(min(options.jobs, len(waiting)), rubric, recordings, tier) as pool:
+            futures = {pool.submit(_judge_in_pool, submission): submission for submission in waiting}
+            for future in as_completed(futures):
+                try:
+                    result = future.result()
+                except BrokenProcessPool:
+                    continue
+                waiting.remove(futures[future])
+                yield futures[future], result
+        if not waiting:
+            return
+    for submission in waiting:
+        yield submission, withheld(submission, rubric, "the judge's process died")
+
+
+class Judge:
+    """Everything one process needs to judge submission after submission."""
+
+    def __init__(self, rubric: Rubric, recordings: Sequence[Recording], tier: sandbox.Tier) -> None:
+        self._rubric = rubric
+        self._recordings = recordings
+        self._zygotes = Zygotes(tier, rubric.budget)
+        self._diagnostician = Diagnostician()
+
+    def __enter__(self) -> Judge:
+        self._zygotes.__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._zygotes.__exit__(*error)
+
+    def result(self, submission: Submission) -> SubmissionResult:
+        """Judge, name the mistakes, give points; a fault of ours withholds this score and no other."""
+        try:
+            judgement = judge(submission, self._recordings, self._zygotes, self._rubric.budget)
+            diagnoses = self._diagnostician.diagnose(self._rubric.items, judgement)
+            return score(submission, self._rubric, judgement.verdicts, diagnoses, judgement.output)
+        except Exception as fault:  # noqa: BLE001 - whatever it is, it is ours
+            print(f"{submission.id}: the grader failed\n{traceback.format_exc()}", file=sys.stderr)
+            return withheld(submission, self._rubric, str(fault))
+
+
+def withheld(submission: Submission, rubric: Rubric, why: str) -> SubmissionResult:
+    """Return a result without a score: the fault is ours, not the student's."""
+    message = f"The grader failed: {why}"
+    verdicts = [Verdict(check.id, Outcome.UNJUDGED, message=message) for check in rubric.checks]
+    return score(submission, rubric, verdicts, {}, "")
+
+
+def tier_for(*, trusted: bool) -> sandbox.Tier:
+    """Return the strongest lock-down there is; refuse untrusted code where there is none."""
+    tier = sandbox.probe()
+    if tier is sandbox.Tier.NONE and not trusted:
+        raise UsageError(
+            "this machine has no Landlock and seccomp to lock student code in; "
+            "say --trusted to run it all the same, with your own rights"
+        )
+    return tier
+
+
+def texts_of(rubric: Rubric) -> dict[str, CheckText]:
+    """Return the sentences people read, by check."""
+    return {check.id: CheckText(check.claim, check.hint) for check in rubric.checks}
+
+
+def fingerprint(rubric: Rubric, options: Options) -> str:
+    """Return what a stored result must match to be used again."""
+    parts = [rubric.digest, gradebook.code_digest(), str(options.examples or rubric.examples), *(c.id for c in rubric.checks)]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:32]
+
+
+_judge_of_this_process: Judge | None = None
+
+
+@contextmanager
+def _pool(
+    jobs: int, rubric: Rubric, recordings: Sequence[Recording], tier: sandbox.Tier
+) -> Iterator[ProcessPoolExecutor]:
+    """Start judges by forking: the recorded corpus is shared, not copied."""
+    context = multiprocessing.get_context("fork")
+    cores = context.SimpleQueue()
+    for number in range(jobs):
+        cores.put(number)
+    with ProcessPoolExecutor(
+        jobs, mp_context=context, initializer=_start_judge, initargs=(cores, rubric, recordings, tier)
+    ) as pool:
+        yield pool
+
+
+def _start_judge(cores: multiprocessing.SimpleQueue[int], rubric: Rubric, recordings: Sequence[Recording], tier: sandbox.Tier) -> None:
+    global _judge_of_this_process  # noqa: PLW0603 - a pool's initializer has no other place to leave it
+    _pin(cores.get())
+    _judge_of_this_process = Judge(rubric, recordings, tier)
+
+
+def _judge_in_pool(submission: Submission) -> SubmissionResult:
+    if _judge_of_this_process is None:
+        raise GraderFault("the judge was not started")
+    return _judge_of_this_process.result(submission)
+
+
+@contextmanager
+def _pinned(number: int) -> Iterator[None]:
+    """Run on one core: judge and worker take turns, and passing a turn between cores costs five times as much."""
+    before = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
+    _pin(number)
+    try:
+        yield
+    finally:
+        if before is not None:
+            os.sched_setaffinity(0, before)
+
+
+def _pin(number: int) -> None:
+    if hasattr(os, "sched_setaffinity"):
+        cores = sorted(os.sched_getaffinity(0))
+        os.sched_setaffinity(0, {cores[number % len(cores)]})
