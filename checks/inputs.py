@@ -7,7 +7,8 @@ shrinks towards 0, 1, -1, 2 and other numbers a person can follow.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from functools import cache
 from itertools import permutations
 from math import prod
 from typing import Any
@@ -32,7 +33,9 @@ def _simplest_first() -> Array:
 GRID = _simplest_first()
 
 
-def grid(shape: Sequence[int], limit: float = 2.0) -> st.SearchStrategy[Array]:
+# Strategies are cached: building and validating one costs as much as a dozen draws from it.
+@cache
+def grid(shape: tuple[int, ...], limit: float = 2.0) -> st.SearchStrategy[Array]:
     """Draw an array of multiples of limit/128 between -limit and limit; `limit` is a power of two."""
     size = prod(shape)
     return st.binary(min_size=size, max_size=size).map(
@@ -40,23 +43,27 @@ def grid(shape: Sequence[int], limit: float = 2.0) -> st.SearchStrategy[Array]:
     )
 
 
-def sizes(count: int, among: Sequence[int] = (1, 2, 3, 4, 5)) -> st.SearchStrategy[tuple[int, ...]]:
+@cache
+def sizes(count: int, among: tuple[int, ...] = (1, 2, 3, 4, 5)) -> st.SearchStrategy[tuple[int, ...]]:
     """Draw pairwise different sizes: equal ones hide transposes, wrong axes and swapped roles."""
     return st.sampled_from(sorted(permutations(among, count), key=lambda chosen: (sum(chosen), chosen)))
 
 
+@cache
 def orders(length: int) -> st.SearchStrategy[Array]:
     """Draw a permutation of range(length) that moves something whenever it can."""
     candidates = [order for order in permutations(range(length)) if length == 1 or order != tuple(range(length))]
     return st.sampled_from([np.array(order) for order in candidates])
 
 
+@cache
 def batches() -> st.SearchStrategy[tuple[int, ...]]:
     """Draw leading batch dimensions: none, one of size one, one, or two."""
     return st.sampled_from([(), (1,), (2,), (3,), (2, 3)])
 
 
-def masks(shape: Sequence[int]) -> st.SearchStrategy[Array]:
+@cache
+def masks(shape: tuple[int, ...]) -> st.SearchStrategy[Array]:
     """Draw an additive mask: 0 keeps, -inf hides, other finite numbers shift; no row is hidden whole."""
     size = prod(shape)
     choices = np.array([0.0, -np.inf, 1.0, -2.0, 0.5, -np.inf, -np.inf, 0.0])

@@ -20,7 +20,7 @@ from checks.signatures import SIGNATURES, Signature
 from checks.subject import InProcess, Raised
 from engine.corpus import RecordedCall
 from engine.judge import Judgement, returned
-from engine.records import SEVERITY, Outcome
+from engine.records import SEVERITY, Diagnosis, Outcome
 from engine.rubric import CODE_MODULES, Item
 
 ALIKE = 1e-4  # relative: misconceptions differ from each other by far more, rounding by far less
@@ -33,27 +33,31 @@ class Diagnostician:
     def __init__(self) -> None:
         self._answers: dict[tuple[str, str, bytes], Any] = {}
 
-    def diagnose(self, items: Sequence[Item], judgement: Judgement) -> dict[str, str]:
-        """Return the name of the mistake for each item that has one."""
+    def diagnose(self, items: Sequence[Item], judgement: Judgement) -> dict[str, Diagnosis]:
+        """Return the mistake of each item that has one with a name."""
         outcomes = {verdict.check: verdict.outcome for verdict in judgement.verdicts}
-        names: dict[str, str] = {}
+        found: dict[str, Diagnosis] = {}
         for item in items:
             worst = max((outcomes[check.id] for check in item.checks), key=SEVERITY.__getitem__)
-            if worst in WRONG:
-                fitting = [m.name for m in misconceptions().get(item.id, ()) if self._fits(m, item, judgement)]
+            tried = [pair for check in item.checks for pair in judgement.replies.get(check.id, ())]
+            if worst in WRONG and tried:
+                answers = [(call, _student_answer(call, reply, SIGNATURES[item.id])) for call, reply in tried]
+                fitting = self.fitting(item.id, answers)
                 if fitting:
-                    names[item.id] = "; or ".join(fitting)
-        return names
+                    found[item.id] = Diagnosis("; or ".join(m.name for m in fitting), " ".join(m.why for m in fitting))
+        return found
 
-    def _fits(self, misconception: Misconception, item: Item, judgement: Judgement) -> bool:
-        signature = SIGNATURES[item.id]
-        tried = [pair for check in item.checks for pair in judgement.replies.get(check.id, ())]
-        return bool(tried) and all(
-            _alike(_student_answer(signature, call, reply), self._answer(misconception, signature, call))
-            for call, reply in tried
-        )
+    def fitting(self, item: str, answers: Sequence[tuple[RecordedCall, Any]]) -> list[Misconception]:
+        """Return the misconceptions that agree with every one of these answers."""
+        signature = SIGNATURES[item]
+        return [
+            misconception
+            for misconception in misconceptions().get(item, ())
+            if all(_alike(given, self.answer(misconception, signature, call)) for call, given in answers)
+        ]
 
-    def _answer(self, misconception: Misconception, signature: Signature, call: RecordedCall) -> Any:
+    def answer(self, misconception: Misconception, signature: Signature, call: RecordedCall) -> Any:
+        """Return what the misconception answers to a recorded call."""
         key = (misconception.of, misconception.name, call.payload)
         if key not in self._answers:
             subject = InProcess(misconception.function, signature)
@@ -71,7 +75,7 @@ def misconceptions() -> Mapping[str, list[Misconception]]:
     return found
 
 
-def _student_answer(signature: Signature, call: RecordedCall, reply: dict[str, Any]) -> Any:
+def _student_answer(call: RecordedCall, reply: dict[str, Any], signature: Signature) -> Any:
     def accept() -> tuple[Any, Any]:
         value = signature.accept(returned(reply), call.arguments)
         return value, reply.get("arguments") or call.arguments
@@ -88,7 +92,13 @@ def _outcome_of(ask: Any, call: RecordedCall) -> Any:
     except Failure as failure:
         return failure.sentence
     results = list(value) if isinstance(value, tuple) else [value]
-    return results + [entry for entry in after if isinstance(entry, np.ndarray)] if call.keep else results
+    return [*results, _changed(call.arguments, after)] if call.keep else results
+
+
+def _changed(before: Sequence[Any], after: Sequence[Any]) -> Any:
+    """Return which arrays a call changed; what it left in them is the student's own affair."""
+    arrays = [(old, new) for old, new in zip(before, after, strict=False) if isinstance(old, np.ndarray)]
+    return np.array([not np.array_equal(old, np.asarray(new), equal_nan=True) for old, new in arrays], dtype=np.float64)
 
 
 def _alike(first: Any, second: Any) -> bool:

@@ -186,7 +186,8 @@ def submission_feedback(result: SubmissionResult, texts: Mapping[str, CheckText]
             parts += _item_details(item, texts)
         if item.diagnosis:
             about = "" if details else f"{one_line(item.id)}: "
-            parts.append(_prose(f"{about}This looks like: {one_line(item.diagnosis).rstrip('.')}.") + "\n")
+            name, why = one_line(item.diagnosis).rstrip("."), one_line(item.explanation)
+            parts.append(_prose(f"{about}This looks like: {name}. {why}".rstrip()) + "\n")
     if details and result.output.strip():
         # The bar marks every line as the student's own, so that none can pass for ours.
         printed = [f"  | {line}".rstrip() for line in bounded(result.output)]

@@ -88,7 +88,7 @@ def _replay(recording: Recording, session: _Session, judgement: Judgement) -> Ve
     check = recording.check
     held = 0
     seen = _Distinct()
-    for batch in _batches(recording.examples):
+    for batch in batches(recording.examples):
         calls = [call for example in batch for call in example.calls]
         replies, lost = session.batch(check.of, calls)
         judgement.replies.setdefault(check.id, list(zip(calls, replies, strict=False)))
@@ -113,7 +113,7 @@ def _run_body(check: Check, example: Example, handed: _Replayed) -> None:
     check.body(**handed.arguments(), **example.drawn)
 
 
-def _batches(examples: Sequence[Example]) -> Iterator[list[Example]]:
+def batches(examples: Sequence[Example]) -> Iterator[list[Example]]:
     """Split into batches small enough that a whole one fits the socket's buffer."""
     batch: list[Example] = []
     calls = size = 0

@@ -28,7 +28,7 @@ class RubricError(ProofmarkError):
     """A rubric that does not fit the checks; the message names the row."""
 
 
-class GraderFault(ProofmarkError):
+class GraderFault(ProofmarkError):  # noqa: N818 - a fault of ours, as the contract calls it
     """Something of ours broke; nobody's score may suffer for it."""
 
 
@@ -110,6 +110,14 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """The name of a mistake, and a sentence on what it is and where it comes from."""
+
+    name: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class CheckResult:
     """A verdict with its points."""
 
@@ -129,7 +137,8 @@ class ItemResult:
     score: Fraction | None
     max_score: Fraction
     checks: tuple[CheckResult, ...]
-    diagnosis: str = ""
+    diagnosis: str = ""  # the name of the mistake, if it has one
+    explanation: str = ""  # a sentence on what it is and where it comes from
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +151,7 @@ class SubmissionResult:
     max_score: Fraction
     items: tuple[ItemResult, ...]
     problems: tuple[str, ...] = ()
-    output: str = field(default="", compare=False)  # what the student's code printed, bounded; never part of the verdict
+    output: str = field(default="", compare=False)  # what their code printed, bounded; never part of the verdict
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,17 +6,17 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from engine.records import (
-    SEVERITY, CheckResult, ItemResult, Outcome, Status, Submission, SubmissionResult, Verdict,
+    SEVERITY, CheckResult, Diagnosis, ItemResult, Outcome, Status, Submission, SubmissionResult, Verdict,
 )  # fmt: skip
 from engine.rubric import Item, Rubric
 
 
 def score(
-    submission: Submission, rubric: Rubric, verdicts: Sequence[Verdict], diagnoses: Mapping[str, str], output: str
+    submission: Submission, rubric: Rubric, verdicts: Sequence[Verdict], diagnoses: Mapping[str, Diagnosis], output: str
 ) -> SubmissionResult:
     """Give each verdict its points and add them up."""
     by_check = {verdict.check: verdict for verdict in verdicts}
-    items = tuple(_item_result(item, by_check, diagnoses.get(item.id, "")) for item in rubric.items)
+    items = tuple(_item_result(item, by_check, diagnoses.get(item.id)) for item in rubric.items)
     total = _sum([item.score for item in items])
     outcomes = {item.outcome for item in items}
     status = Status.GRADED
@@ -35,7 +35,7 @@ def score(
     )
 
 
-def _item_result(item: Item, verdicts: Mapping[str, Verdict], diagnosis: str) -> ItemResult:
+def _item_result(item: Item, verdicts: Mapping[str, Verdict], diagnosis: Diagnosis | None) -> ItemResult:
     checks = tuple(_check_result(verdicts[check.id], item) for check in item.checks)
     return ItemResult(
         id=item.id,
@@ -44,7 +44,8 @@ def _item_result(item: Item, verdicts: Mapping[str, Verdict], diagnosis: str) ->
         score=_sum([result.score for result in checks]),
         max_score=item.points,
         checks=checks,
-        diagnosis=diagnosis,
+        diagnosis=diagnosis.name if diagnosis else "",
+        explanation=diagnosis.why if diagnosis else "",
     )
 
 

@@ -1,0 +1,178 @@
+"""The suite against itself: the reference holds, every example gets its outcome, every named mistake is caught.
+
+An example holds one mistaken function. It is graded as it is, and once more laid over a
+right submission, so that a mistake that spoils another item would show.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from checks.check import Check
+from checks.expect import Failure
+from checks.misconception import Misconception
+from checks.signatures import SIGNATURES
+from checks.subject import InProcess
+from engine.corpus import Example, RecordedCall, Recording, draw
+from engine.diagnosis import Diagnostician, misconceptions
+from engine.intake import take_in
+from engine.pipeline import Options, judged, tier_for
+from engine.records import ItemResult, Outcome, Source, Submission, SubmissionResult
+from engine.rubric import Rubric, read_rubric
+
+EXAMPLES = Path(__file__).resolve().parent.parent / "submissions" / "examples"
+FOUNDATION = "right_numpy"
+OVERLAID = "+"  # marks the id of an example laid over the right submission
+
+
+@dataclass
+class Report:
+    """What verifying found."""
+
+    checks: int = 0
+    examples: int = 0
+    mistakes: dict[str, list[str]] = field(default_factory=dict)  # item -> named mistakes that were caught
+    named: int = 0  # of them, those diagnosed by exactly their own name
+    per_item: dict[str, int] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+
+    @property
+    def good(self) -> bool:
+        """Whether everything is as it must be."""
+        return not self.problems
+
+    def as_record(self) -> dict[str, Any]:
+        """Return it for programs."""
+        rows = [{"item": item, "checks": count, "mistakes": self.mistakes.get(item, [])} for item, count in self.per_item.items()]
+        return {"good": self.good, "examples": self.examples, "named": self.named, "items": rows, "problems": self.problems}
+
+    def __str__(self) -> str:
+        caught = sum(map(len, self.mistakes.values()))
+        width = max(map(len, self.per_item))
+        lines = [f"{'function':<{width}}  checks  mistakes caught"]
+        lines += [f"{item:<{width}}  {count:>6}  {len(self.mistakes.get(item, [])):>15}" for item, count in self.per_item.items()]
+        lines += [
+            "",
+            f"The reference holds on all {self.checks} checks.",
+            f"{self.examples} examples graded, each alone and laid over {FOUNDATION}.",
+            f"{caught} named mistakes caught, {self.named} of them diagnosed by exactly their own name.",
+            *(f"NOT AS IT MUST BE  {problem}" for problem in self.problems),
+            "all good" if self.good else f"{len(self.problems)} problems",
+        ]
+        return "\n".join(lines)
+
+
+def verify(*, jobs: int, folder: Path = EXAMPLES) -> Report:
+    """Run the suite against itself."""
+    rubric = read_rubric()
+    report = Report(checks=len(rubric.checks), per_item={item.id: len(item.checks) for item in rubric.items})
+    recordings = draw(rubric.checks, number=0, examples=rubric.examples)  # raises unless the reference holds
+    _examples(report, rubric, folder, jobs)
+    _mistakes(report, recordings)
+    return report
+
+
+def _examples(report: Report, rubric: Rubric, folder: Path, jobs: int) -> None:
+    expected = tomllib.loads((folder / "expected.toml").read_text(encoding="utf-8"))
+    examples = {s.id: s for s in take_in([path for path in sorted(folder.iterdir()) if path.is_dir()])}
+    report.examples = len(examples)
+    report.problems += [f"{name}: no entry in expected.toml" for name in examples if name not in expected]
+    report.problems += [f"{name}: in expected.toml, but there is no such example" for name in expected if name not in examples]
+    whole = [_laid_over(s, examples[FOUNDATION]) for name, s in examples.items() if not name.startswith("right_")]
+    results = judged([*examples.values(), *whole], rubric, Options(jobs=jobs), tier_for(trusted=False))
+    for submission, result in results:
+        name = submission.id.removesuffix(OVERLAID)
+        if name in expected:
+            report.problems += _compare(result, expected[name], alone=submission.id == name)
+
+
+def _laid_over(example: Submission, foundation: Submission) -> Submission:
+    """Return the example with every other function taken from a right submission (its own file wins)."""
+    ground = tuple(Source(f"solution_{source.stem}.py", source.cells) for source in foundation.sources)
+    return replace(example, id=example.id + OVERLAID, sources=(*example.sources, *ground))
+
+
+def _compare(result: SubmissionResult, wanted: Mapping[str, str], *, alone: bool) -> list[str]:
+    elsewhere = Outcome.MISSING if alone else Outcome.HELD
+    problems = []
+    for item in result.items:
+        if wanted["item"] in ("*", item.id):
+            problems += _differences(item, wanted)
+        elif item.outcome is not elsewhere:
+            problems.append(f"{item.id} is {item.outcome}, not {elsewhere}")
+    return [f"{result.id}: {problem}" for problem in problems]
+
+
+def _differences(item: ItemResult, wanted: Mapping[str, str]) -> list[str]:
+    problems = []
+    if item.outcome != wanted["outcome"]:
+        first = next((c.verdict.message for c in item.checks if c.verdict.outcome is not Outcome.HELD), "")
+        problems.append(f"{item.id} is {item.outcome}, expected {wanted['outcome']} ({first})")
+    if item.diagnosis != wanted.get("diagnosis", ""):
+        problems.append(f"{item.id} is diagnosed as {item.diagnosis!r}, expected {wanted.get('diagnosis', '')!r}")
+    return problems
+
+
+def _mistakes(report: Report, recordings: Sequence[Recording]) -> None:
+    """Every named mistake must fail a check of its item, and must not be taken for another one."""
+    diagnostician = Diagnostician()
+    by_item: dict[str, list[Recording]] = {}
+    for recording in recordings:
+        by_item.setdefault(recording.check.of, []).append(recording)
+    for item, named in misconceptions().items():
+        calls = [call for recording in by_item[item] for call in first_calls(recording)]
+        for mistake in named:
+            if not any(_catches(recording, mistake) for recording in by_item[item]):
+                report.problems.append(f"{item}: no check catches the mistake {mistake.name!r}")
+                continue
+            report.mistakes.setdefault(item, []).append(mistake.name)
+            fitting = _fitting(diagnostician, mistake, calls)
+            report.named += fitting == [mistake.name]
+            if fitting != [mistake.name]:
+                report.problems.append(f"{item}: the mistake {mistake.name!r} is diagnosed as {fitting}")
+
+
+def first_calls(recording: Recording) -> list[RecordedCall]:
+    """Return the calls of a check's first batch, the ones a diagnosis looks at."""
+    from engine.judge import batches
+
+    return [call for example in next(batches(recording.examples)) for call in example.calls]
+
+
+def _fitting(diagnostician: Diagnostician, mistake: Misconception, calls: Sequence[RecordedCall]) -> list[str]:
+    signature = SIGNATURES[mistake.of]
+    answers = [(call, diagnostician.answer(mistake, signature, call)) for call in calls]
+    return [fit.name for fit in diagnostician.fitting(mistake.of, answers)]
+
+
+def _catches(recording: Recording, mistake: Misconception) -> bool:
+    subject = InProcess(mistake.function, SIGNATURES[mistake.of])
+    return any(not _holds(recording.check, example, subject) for example in recording.examples)
+
+
+def _holds(check: Check, example: Example, subject: InProcess) -> bool:
+    handed: dict[str, Any] = dict.fromkeys(check.functions, subject)
+    if check.needs_truth:
+        handed["truth"] = _Remembered(example)
+    try:
+        with np.errstate(all="ignore"):
+            check.body(**handed, **example.drawn)
+    except Failure:
+        return False
+    return True
+
+
+class _Remembered:
+    """The recorded truths of an example, in the order they were asked for."""
+
+    def __init__(self, example: Example) -> None:
+        self._values = iter(example.truths)
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda *_arguments: next(self._values)[1]
