@@ -121,7 +121,9 @@ def any_axis(softmax: Any, logits: Array) -> None:
 def survives_extreme_logits(softmax: Any, logits: Array) -> None:
     weights = softmax(logits)
     expect_finite(call("softmax", logits), got=weights)
-    largest = logits == logits.max(axis=-1, keepdims=True)  # different logits are at least 78 apart: exp(-78) is nothing
+    largest = logits == logits.max(
+        axis=-1, keepdims=True
+    )  # different logits are at least 78 apart: exp(-78) is nothing
     expect_close(call("softmax", logits), got=weights, want=largest / largest.sum(axis=-1, keepdims=True))
 
 
@@ -173,9 +175,7 @@ def weights_are_a_distribution(dot_product_attention: Any, case: tuple[Array, Ar
     _, weights = dot_product_attention(*case)
     about = call("dot_product_attention", *case, then="[1]")
     expect(about, holds=bool((weights >= 0).all()), gave=weights, expected="no negative entry")
-    expect_close(
-        call("dot_product_attention", *case, then="[1].sum()"), got=weights.sum(), want=1.0
-    )
+    expect_close(call("dot_product_attention", *case, then="[1].sum()"), got=weights.sum(), want=1.0)
 
 
 @check(
@@ -191,7 +191,12 @@ def context_is_a_convex_combination(dot_product_attention: Any, case: tuple[Arra
     expect_close(about, got=context, want=weights @ V, scale=8.0)
     slack = 1e-4
     inside = (context >= V.min(axis=0) - slack) & (context <= V.max(axis=0) + slack)
-    expect(about, holds=bool(inside.all()), gave=context, expected="each entry between the smallest and largest value of its column")
+    expect(
+        about,
+        holds=bool(inside.all()),
+        gave=context,
+        expected="each entry between the smallest and largest value of its column",
+    )
 
 
 @check(
@@ -448,7 +453,9 @@ def future_is_invisible(causal_mask: Any, drawn: tuple[Array, Array]) -> None:
     expect(about, holds=bool(np.isneginf(future).all()), gave=mask, expected="-inf wherever j > i")
     weights = np.exp(scores + mask)
     totals = weights.sum(axis=-1, keepdims=True)
-    expect(about, holds=bool((totals > 0).all()), gave=mask, expected="a row of the mask hides something, never everything")
+    expect(
+        about, holds=bool((totals > 0).all()), gave=mask, expected="a row of the mask hides something, never everything"
+    )
     past = weights / totals
     for t in range(len(scores) - 1):
         moved = values.copy()
@@ -519,7 +526,10 @@ self_attention_leaves_arguments_alone = unmodified(of="attention.self_attention"
 def self_attention_has_no_positions(self_attention: Any, case: tuple[Array, ...]) -> None:
     X, *W, order = case
     expect_close(
-        call("self_attention", X[order], *W), got=self_attention(X[order], *W), want=self_attention(X, *W)[order], scale=16.0
+        call("self_attention", X[order], *W),
+        got=self_attention(X[order], *W),
+        want=self_attention(X, *W)[order],
+        scale=16.0,
     )
 
 
@@ -835,7 +845,9 @@ def first_wins_a_tie(argmax_attention: Any, case: tuple[Array, Array, Array]) ->
 @given(case=plain_queries())
 def only_the_order_counts(argmax_attention: Any, case: tuple[Array, Array, Array]) -> None:
     Q, K, V = case
-    expect_close(call("argmax_attention", 1024 * Q, K, V), got=argmax_attention(1024 * Q, K, V), want=argmax_attention(Q, K, V))
+    expect_close(
+        call("argmax_attention", 1024 * Q, K, V), got=argmax_attention(1024 * Q, K, V), want=argmax_attention(Q, K, V)
+    )
 
 
 small_stacks = st.sampled_from([(heads, levels) for levels in range(1, 5) for heads in range(1, 5)])
@@ -1015,7 +1027,9 @@ attentive_rnn_leaves_arguments_alone = unmodified(of="attention.attentive_rnn", 
 @given(case=recurrences())
 def first_state_attends_to_nothing(attentive_rnn: Any, case: tuple[Array, ...]) -> None:
     xs, h0, W, U = case
-    expect_close(call("attentive_rnn", *case, then="[0]"), got=attentive_rnn(*case)[0], want=np.tanh(W @ xs[0] + U @ h0))
+    expect_close(
+        call("attentive_rnn", *case, then="[0]"), got=attentive_rnn(*case)[0], want=np.tanh(W @ xs[0] + U @ h0)
+    )
 
 
 @check(
@@ -1101,9 +1115,7 @@ projection_matrix_agrees = agreement(
     hint="c = A^T v are the coefficients of v in the basis; A c puts the vector together again.",
 )
 
-projection_matrix_leaves_arguments_alone = unmodified(
-    of="attention.projection_matrix", arguments=orthonormal_columns
-)
+projection_matrix_leaves_arguments_alone = unmodified(of="attention.projection_matrix", arguments=orthonormal_columns)
 
 
 @check(
@@ -1116,7 +1128,9 @@ def keeps_the_span_and_removes_the_rest(projection_matrix: Any, case: tuple[Arra
     A, inside, outside = case
     M = projection_matrix(A)
     expect_close(call("projection_matrix", A, then=f" @ {inside.tolist()}"), got=M @ inside, want=inside, scale=4.0)
-    expect_close(call("projection_matrix", A, then=f" @ {outside.tolist()}"), got=M @ outside, want=0 * outside, scale=4.0)
+    expect_close(
+        call("projection_matrix", A, then=f" @ {outside.tolist()}"), got=M @ outside, want=0 * outside, scale=4.0
+    )
 
 
 @check(
@@ -1129,7 +1143,9 @@ def is_a_projection(projection_matrix: Any, case: tuple[Array]) -> None:
     M = projection_matrix(*case)
     expect_close(call("projection_matrix", *case, then=" squared"), got=M @ M, want=M, scale=4.0)
     expect_close(call("projection_matrix", *case, then=".T"), got=M.T, want=M)
-    expect_close(call("projection_matrix", *case, then=".trace()"), got=M.trace(), want=float(case[0].shape[1]), scale=4.0)
+    expect_close(
+        call("projection_matrix", *case, then=".trace()"), got=M.trace(), want=float(case[0].shape[1]), scale=4.0
+    )
 
 
 @st.composite
@@ -1145,7 +1161,13 @@ def orthonormal_keys(draw: Draw) -> tuple[Array, Array, float, int, int]:
     n = draw(st.sampled_from([3, 4, 5]))
     K = draw(rotations(n))
     order = draw(inputs.orders(n))
-    return K, draw(inputs.grid((n, 2), limit=8)), draw(st.sampled_from([4.0, 8.0, 16.0, 1000.0])), int(order[0]), int(order[1])
+    return (
+        K,
+        draw(inputs.grid((n, 2), limit=8)),
+        draw(st.sampled_from([4.0, 8.0, 16.0, 1000.0])),
+        int(order[0]),
+        int(order[1]),
+    )
 
 
 averaging_query_agrees = agreement(
@@ -1189,7 +1211,9 @@ def output_averages_two_values(averaging_query: Any, case: tuple[Any, ...]) -> N
 def keys_can_be_exchanged(averaging_query: Any, case: tuple[Array, Array, float]) -> None:
     k_a, k_b, scale = case
     about = call("averaging_query", k_b, k_a, scale)
-    expect_close(about, got=averaging_query(k_b, k_a, scale), want=averaging_query(k_a, k_b, scale), scale=4 * abs(scale))
+    expect_close(
+        about, got=averaging_query(k_b, k_a, scale), want=averaging_query(k_a, k_b, scale), scale=4 * abs(scale)
+    )
 
 
 head_queries_agrees = agreement(

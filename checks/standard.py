@@ -7,8 +7,8 @@ from typing import Any
 from hypothesis.strategies import SearchStrategy
 
 from checks.check import Check
+from checks.contract import SIGNATURES
 from checks.expect import call, expect_close, expect_unchanged
-from checks.signatures import SIGNATURES
 
 
 def agreement(*, of: str, arguments: SearchStrategy[Any], claim: str, hint: str) -> Check:

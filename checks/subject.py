@@ -7,8 +7,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from checks.contract import Signature
 from checks.expect import Failure
-from checks.signatures import Signature
 
 
 class Subject(Protocol):

@@ -51,14 +51,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="grader", description="Grade submissions for a course on neural language models.")
+    parser = argparse.ArgumentParser(
+        prog="grader", description="Grade submissions for a course on neural language models."
+    )
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
 
     grade = _command(commands, "grade", _grade, "grade one submission or a folder of them")
     grade.add_argument("paths", nargs="+", type=Path, metavar="PATH")
-    grade.add_argument("--out", type=Path, default=Path("graded"), metavar="DIR", help="where results go (default: graded)")
+    grade.add_argument(
+        "--out", type=Path, default=Path("graded"), metavar="DIR", help="where results go (default: graded)"
+    )
     grade.add_argument("--jobs", type=_at_least_one, default=os.cpu_count() or 1, metavar="N", help="judges at a time")
-    grade.add_argument("--resume", action=argparse.BooleanOptionalAction, default=True, help="use results already known")
+    grade.add_argument(
+        "--resume", action=argparse.BooleanOptionalAction, default=True, help="use results already known"
+    )
     grade.add_argument("--fresh", action="store_true", help="grade everything anew")
     grade.add_argument("--cluster", metavar="ADDRESS", help="a Dask scheduler to hand the work to")
     _judging_options(grade)
@@ -79,7 +85,9 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _command(commands: Any, name: str, run: Callable[[argparse.Namespace], int], help_text: str) -> argparse.ArgumentParser:
+def _command(
+    commands: Any, name: str, run: Callable[[argparse.Namespace], int], help_text: str
+) -> argparse.ArgumentParser:
     parser: argparse.ArgumentParser = commands.add_parser(name, help=help_text, description=help_text)
     parser.set_defaults(run=run)
     parser.add_argument("--json", action="store_true", help="print JSON for programs")
@@ -87,7 +95,9 @@ def _command(commands: Any, name: str, run: Callable[[argparse.Namespace], int],
 
 
 def _judging_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--only", action="append", default=[], metavar="ID", help="a module, an item or a check (repeatable)")
+    parser.add_argument(
+        "--only", action="append", default=[], metavar="ID", help="a module, an item or a check (repeatable)"
+    )
     parser.add_argument("--examples", type=_at_least_one, metavar="N", help="inputs per check (default: the rubric's)")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="another seed draws other inputs")
     parser.add_argument("--rubric", type=Path, metavar="FILE")
@@ -195,12 +205,17 @@ def _explained(record: dict[str, Any]) -> str:
     if record["from"]:
         lines.append(f"    from {record['from']}, {record['points']:g} points")
     for check in record["checks"]:
-        lines += ["", f"{check['id']}  ({check['points']:g} points, {check['visibility']})", check["claim"], f"Hint: {check['hint']}"]
+        lines += [
+            "",
+            f"{check['id']}  ({check['points']:g} points, {check['visibility']})",
+            check["claim"],
+            f"Hint: {check['hint']}",
+        ]
     return "\n".join(lines)
 
 
 def _item_record(item: Item) -> dict[str, Any]:
-    from checks.signatures import SIGNATURES
+    from checks.contract import SIGNATURES
 
     return {
         "id": item.id,

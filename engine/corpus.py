@@ -14,8 +14,8 @@ from types import ModuleType
 from typing import Any
 
 from checks.check import Check
+from checks.contract import SIGNATURES
 from checks.expect import Failure
-from checks.signatures import SIGNATURES
 from checks.subject import InProcess
 from engine.records import GraderFault
 from engine.truth import Truth

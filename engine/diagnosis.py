@@ -14,14 +14,14 @@ from typing import Any
 
 import numpy as np
 
+from checks.contract import MODULES, SIGNATURES, Signature
 from checks.expect import Failure
 from checks.misconception import Misconception, misconceptions_in
-from checks.signatures import SIGNATURES, Signature
 from checks.subject import InProcess, Raised
 from engine.corpus import RecordedCall
 from engine.judge import Judgement, returned
 from engine.records import SEVERITY, Diagnosis, Outcome
-from engine.rubric import CODE_MODULES, Item
+from engine.rubric import Item
 
 ALIKE = 1e-4  # relative: misconceptions differ from each other by far more, rounding by far less
 WRONG = {Outcome.BROKEN, Outcome.RAISED}
@@ -69,7 +69,7 @@ class Diagnostician:
 def misconceptions() -> Mapping[str, list[Misconception]]:
     """Return the named mistakes by item."""
     found: dict[str, list[Misconception]] = {}
-    for stem in CODE_MODULES:
+    for stem in MODULES:
         for misconception in misconceptions_in(importlib.import_module(f"checks.misconceptions.{stem}")):
             found.setdefault(misconception.of, []).append(misconception)
     return found

@@ -53,7 +53,13 @@ class Gradebook:
         with self._connection:
             self._connection.execute(
                 "INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?, ?)",
-                (submission.id, submission.digest, self._rubric, self._seed, msgspec.json.encode(result, enc_hook=_encode)),
+                (
+                    submission.id,
+                    submission.digest,
+                    self._rubric,
+                    self._seed,
+                    msgspec.json.encode(result, enc_hook=_encode),
+                ),
             )
 
     def forget(self) -> None:

@@ -20,22 +20,23 @@ import numpy as np
 from hypothesis.errors import HypothesisException
 
 from checks.check import Check
+from checks.contract import SIGNATURES
 from checks.expect import Call, Failure
-from checks.signatures import SIGNATURES
 from checks.subject import Raised, raised
 from engine.corpus import Example, RecordedCall, Recording, call_payload, reference_module
 from engine.records import Counterexample, GraderFault, Outcome, Source, Submission, Verdict
 from engine.truth import Truth
-from engine.worker import wire
 from engine.workers import Budget, Worker, WorkerLost, Zygotes
 
 BATCH_CALLS = 25
 BATCH_BYTES = 2**18
 SHRINK_ATTEMPTS = 400  # counted, not timed: the same submission must get the same counterexample
+SHRINK_SECONDS = 5.0  # a submission too slow for that keeps its first counterexample, which is the same every time too
 LOAD_SECONDS = 60.0
 TIMEOUTS_PER_ITEM = 2
 TIMEOUTS_PER_SUBMISSION = 6
 ENOUGH_TO_SEE_A_CONSTANT = 10
+REFUSED = {"PermissionError", "FileNotFoundError"}  # what reaching out of the sandbox looks like from inside
 SANDBOX_NOTE = " (submissions run without files, network and other processes)"
 
 
@@ -55,6 +56,14 @@ class Unavailable(Exception):  # noqa: N818 - a fact about the submission
         super().__init__(sentence)
         self.outcome = outcome
         self.sentence = sentence
+
+
+class TooSlow(BaseException):
+    """Looking for a smaller counterexample takes too long. Not an Exception: Hypothesis would go on."""
+
+
+class Exhausted(Raised):
+    """It ran into a limit of memory or size: trying again with less would only take long."""
 
 
 def judge(submission: Submission, recordings: Sequence[Recording], zygotes: Zygotes, budget: Budget) -> Judgement:
@@ -139,15 +148,20 @@ def _broken(recording: Recording, session: _Session, first: Failure, held: int) 
 
 
 def _smallest(recording: Recording, session: _Session, first: Failure) -> tuple[Failure, str]:
+    if isinstance(first, Exhausted):
+        return first, ""
     check = recording.check
     best = first
     attempts = 0
     live = _Live(check, session)
+    deadline = time.monotonic() + SHRINK_SECONDS
 
     def attempt(**drawn: Any) -> None:
         nonlocal best, attempts
         if attempts > SHRINK_ATTEMPTS:
             return
+        if time.monotonic() > deadline:
+            raise TooSlow
         try:
             check.body(**live.arguments(), **drawn)
         except Failure as failure:
@@ -163,6 +177,8 @@ def _smallest(recording: Recording, session: _Session, first: Failure) -> tuple[
     except HypothesisException:
         # It ran out of attempts, or the submission answers the same call differently: the best so far is still true.
         return best, ""
+    except TooSlow:
+        return first, ""
     except WorkerLost as event:
         session.note_loss(check.of, event)
         return best, ""
@@ -313,8 +329,14 @@ def returned(reply: dict[str, Any]) -> Any:
         raise Raised("It answered with something that is no result.")
     type_name, message = str(reply["raised"]), _steady(str(reply.get("message", "")))
     if type_name == "OutputFlood":
-        raise Raised(f"It {message}; what a submission prints is limited.")
-    if type_name == "PermissionError":
+        raise Exhausted(f"It {message}; what a submission prints is limited.")
+    if type_name == "ResultTooLarge":
+        raise Exhausted(f"It {message}.")
+    if type_name == "MemoryError":
+        raise Exhausted(
+            f"It ran out of memory (MemoryError{': ' if message else ''}{message}).", gave=student_lines(reply)
+        )
+    if type_name in REFUSED:
         message += SANDBOX_NOTE
     raise raised(type_name, message, student_lines(reply))
 
@@ -346,7 +368,11 @@ def _same(first: Any, second: Any) -> bool:
             and all(_same(a, b) for a, b in zip(first, second, strict=True))
         )
     if isinstance(first, dict):
-        return isinstance(second, dict) and first.keys() == second.keys() and all(_same(first[k], second[k]) for k in first)
+        return (
+            isinstance(second, dict)
+            and first.keys() == second.keys()
+            and all(_same(first[k], second[k]) for k in first)
+        )
     return type(first) is type(second) and bool(first == second)
 
 
@@ -392,11 +418,13 @@ class _Session:
         """Send recorded calls; return the replies there were, and how the worker was lost if it was."""
         name = item.split(".", 1)[1]
         try:
-            payloads = [call.payload for call in calls]
-            return self._live().requests(payloads, seconds=self._seconds(), doing=[name] * len(calls)), None
+            replies = self._live().requests([call.payload for call in calls], seconds=self._seconds(), doing=name)
         except WorkerLost as lost:
             self._drop_worker()
-            return getattr(lost, "answers", []), lost
+            return lost.answers, lost
+        if len(replies) < len(calls):
+            self._drop_worker()  # answers nobody waited for would come first next time
+        return replies, None
 
     def call(self, item: str, function: str, arguments: tuple[Any, ...], *, keep: bool) -> dict[str, Any]:
         """Call one function now."""
@@ -404,7 +432,7 @@ class _Session:
         self.require(item, function)
         try:
             payload = call_payload(module, function, arguments, keep=keep)
-            return self._live().requests([payload], seconds=self._seconds(), doing=[function])[0]
+            return self._live().requests([payload], seconds=self._seconds(), doing=function)[0]
         except WorkerLost:
             self._drop_worker()
             raise
@@ -433,7 +461,9 @@ class _Session:
             reply = self._ask("find", module, function, seconds=seconds, doing=doing)
         except WorkerLost as lost:
             own = next((s.name for s in self.submission.sources if s.stem == module), None)
-            unavailable = Unavailable(lost.outcome, lost.sentence.replace(doing, f"Importing {own}") if own else lost.sentence)
+            unavailable = Unavailable(
+                lost.outcome, lost.sentence.replace(doing, f"Importing {own}") if own else lost.sentence
+            )
             if own:
                 self._failed_files[module] = unavailable
             return unavailable
@@ -461,9 +491,7 @@ class _Session:
                 if unavailable is None:
                     module, function = key.split(".", 1)
                     doing = f"Importing the file with {function} again"
-                    self._worker.request(
-                        "find", module, function, seconds=self._budget.import_seconds, doing=doing
-                    )
+                    self._worker.request("find", module, function, seconds=self._budget.import_seconds, doing=doing)
         return self._worker
 
     def _load(self) -> None:
@@ -491,7 +519,7 @@ def _import_failure(reply: dict[str, Any]) -> str:
     lines = student_lines(reply)
     place = f" ({lines.splitlines()[-1]})" if lines else ""
     message = _steady(str(reply.get("message", "")))
-    if reply.get("raised") == "PermissionError":
+    if reply.get("raised") in REFUSED:
         message += SANDBOX_NOTE
     return f"{file} fails at import: {reply.get('raised')}: {message}{place}."
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import multiprocessing
+import multiprocessing.util
 import os
 import sys
 import traceback
@@ -20,7 +21,13 @@ from engine.diagnosis import Diagnostician
 from engine.intake import take_in
 from engine.judge import judge
 from engine.records import (
-    CheckText, GraderFault, Outcome, Submission, SubmissionResult, UsageError, Verdict,
+    CheckText,
+    GraderFault,
+    Outcome,
+    Submission,
+    SubmissionResult,
+    UsageError,
+    Verdict,
 )  # fmt: skip
 from engine.results import write_results
 from engine.rubric import STANDARD, Rubric, read_rubric
@@ -44,7 +51,9 @@ class Options:
     trusted: bool = False
 
 
-def grade(paths: Sequence[Path], options: Options, told: Told, started: Callable[[int], None]) -> list[SubmissionResult]:
+def grade(
+    paths: Sequence[Path], options: Options, told: Told, started: Callable[[int], None]
+) -> list[SubmissionResult]:
     """Grade submissions: take in, judge each in its own worker, score, keep, and write what people read."""
     tier = tier_for(trusted=options.trusted)
     rubric = read_rubric(options.rubric).only(options.only)
@@ -150,7 +159,12 @@ def texts_of(rubric: Rubric) -> dict[str, CheckText]:
 
 def fingerprint(rubric: Rubric, options: Options) -> str:
     """Return what a stored result must match to be used again."""
-    parts = [rubric.digest, gradebook.code_digest(), str(options.examples or rubric.examples), *(c.id for c in rubric.checks)]
+    parts = [
+        rubric.digest,
+        gradebook.code_digest(),
+        str(options.examples or rubric.examples),
+        *(c.id for c in rubric.checks),
+    ]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:32]
 
 
@@ -172,10 +186,14 @@ def _pool(
         yield pool
 
 
-def _start_judge(cores: multiprocessing.SimpleQueue[int], rubric: Rubric, recordings: Sequence[Recording], tier: sandbox.Tier) -> None:
+def _start_judge(
+    cores: multiprocessing.SimpleQueue[int], rubric: Rubric, recordings: Sequence[Recording], tier: sandbox.Tier
+) -> None:
     global _judge_of_this_process  # noqa: PLW0603 - a pool's initializer has no other place to leave it
     _pin(cores.get())
     _judge_of_this_process = Judge(rubric, recordings, tier)
+    # A pool's process leaves without unwinding; its zygotes must be ended all the same.
+    multiprocessing.util.Finalize(None, _judge_of_this_process.__exit__, exitpriority=10)
 
 
 def _judge_in_pool(submission: Submission) -> SubmissionResult:

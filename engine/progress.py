@@ -26,7 +26,12 @@ class Bar(Silent):
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-        columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.description}", markup=False))
+        columns = (
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+            TextColumn("{task.description}", markup=False),
+        )
         # No refresh thread: judges are forked while the bar is up, and threads do not survive a fork.
         self.display = Progress(*columns, console=Console(stderr=True), auto_refresh=False, transient=True)
         self._task = self.display.add_task("drawing inputs", total=None)

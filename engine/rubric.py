@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any
 
 from checks.check import Check, checks_in
+from checks.contract import MODULES
 from engine.records import RubricError, UsageError
 from engine.workers import Budget
 
 STANDARD = Path(__file__).resolve().parent.parent / "checks" / "rubric.toml"
-CODE_MODULES = ("attention",)
 VISIBILITIES = ("public", "hidden")
 LIMITS = {"call_seconds": 4.0, "import_seconds": 15.0, "submission_seconds": 120.0, "memory_mib": 1024}
 
@@ -68,18 +68,26 @@ class Rubric:
 
     def public(self) -> Rubric:
         """Return the part of it that students may run."""
-        kept = [_restricted(item, [c for c in item.checks if item.worth[c.id].visibility == "public"]) for item in self.items]
+        kept = [
+            _restricted(item, [c for c in item.checks if item.worth[c.id].visibility == "public"])
+            for item in self.items
+        ]
         return replace(self, items=tuple(item for item in kept if item.checks))
 
     def only(self, wanted: Sequence[str]) -> Rubric:
         """Return the part of it that the ids (modules, items or checks) name."""
         if not wanted:
             return self
-        known = {name for item in self.items for name in (item.id.split(".", 1)[0], item.id, *(c.id for c in item.checks))}
+        known = {
+            name for item in self.items for name in (item.id.split(".", 1)[0], item.id, *(c.id for c in item.checks))
+        }
         for name in wanted:
             if name not in known:
                 near = get_close_matches(name, sorted(known), n=3, cutoff=0.5)
-                raise UsageError(f"no module, item or check is called {name!r}" + (f"; did you mean {', '.join(near)}?" if near else ""))
+                raise UsageError(
+                    f"no module, item or check is called {name!r}"
+                    + (f"; did you mean {', '.join(near)}?" if near else "")
+                )
         chosen = set(wanted)
         kept = []
         for item in self.items:
@@ -95,7 +103,7 @@ def _restricted(item: Item, checks: Sequence[Check]) -> Item:
 @cache
 def all_checks() -> Mapping[str, Check]:
     """Return every check there is, by id, in the order of the files."""
-    modules = [importlib.import_module(f"checks.{stem}") for stem in CODE_MODULES]
+    modules = [importlib.import_module(f"checks.{stem}") for stem in MODULES]
     return {check.id: check for module in modules for check in checks_in(module)}
 
 
@@ -147,7 +155,9 @@ def _item(name: str, row: Any, file: str) -> Item:
         check = all_checks().get(f"{name}.{key}")
         if check is None:
             near = get_close_matches(f"{name}.{key}", list(all_checks()), n=1, cutoff=0.6)
-            raise RubricError(f"{file}: there is no check {name}.{key}" + (f"; did you mean {near[0]}?" if near else ""))
+            raise RubricError(
+                f"{file}: there is no check {name}.{key}" + (f"; did you mean {near[0]}?" if near else "")
+            )
         checks.append(check)
         worth[check.id] = _worth(check.id, value, file)
     return Item(name, str(row.get("title", name)), str(row.get("from", "")), tuple(checks), worth)
@@ -155,7 +165,7 @@ def _item(name: str, row: Any, file: str) -> Item:
 
 def _worth(check: str, value: Any, file: str) -> Worth:
     if not isinstance(value, dict) or set(value) != {"points", "visibility"}:
-        raise RubricError(f"{file}: {check} needs points and visibility, as in {{ points = 1, visibility = \"public\" }}")
+        raise RubricError(f'{file}: {check} needs points and visibility, as in {{ points = 1, visibility = "public" }}')
     points, visibility = value["points"], value["visibility"]
     if isinstance(points, bool) or not isinstance(points, int | float) or not 0 <= points < 10**6:
         raise RubricError(f"{file}: {check}: points must be a number of at least 0, not {points!r}")

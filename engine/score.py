@@ -6,7 +6,15 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from engine.records import (
-    SEVERITY, CheckResult, Diagnosis, ItemResult, Outcome, Status, Submission, SubmissionResult, Verdict,
+    SEVERITY,
+    CheckResult,
+    Diagnosis,
+    ItemResult,
+    Outcome,
+    Status,
+    Submission,
+    SubmissionResult,
+    Verdict,
 )  # fmt: skip
 from engine.rubric import Item, Rubric
 

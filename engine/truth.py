@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from checks.contract import SIGNATURES, Signature
 from checks.expect import SINGLE, Expected
-from checks.signatures import SIGNATURES, Signature
 
 PERTURBATIONS = 4
 SAFETY = 16  # random signs reach a fraction of the worst case; intermediate steps round as well

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from checks.check import Check
+from checks.contract import SIGNATURES
 from checks.expect import Failure
 from checks.misconception import Misconception
-from checks.signatures import SIGNATURES
 from checks.subject import InProcess
 from engine.corpus import Example, RecordedCall, Recording, draw
 from engine.diagnosis import Diagnostician, misconceptions
@@ -49,14 +49,26 @@ class Report:
 
     def as_record(self) -> dict[str, Any]:
         """Return it for programs."""
-        rows = [{"item": item, "checks": count, "mistakes": self.mistakes.get(item, [])} for item, count in self.per_item.items()]
-        return {"good": self.good, "examples": self.examples, "named": self.named, "items": rows, "problems": self.problems}
+        rows = [
+            {"item": item, "checks": count, "mistakes": self.mistakes.get(item, [])}
+            for item, count in self.per_item.items()
+        ]
+        return {
+            "good": self.good,
+            "examples": self.examples,
+            "named": self.named,
+            "items": rows,
+            "problems": self.problems,
+        }
 
     def __str__(self) -> str:
         caught = sum(map(len, self.mistakes.values()))
         width = max(map(len, self.per_item))
         lines = [f"{'function':<{width}}  checks  mistakes caught"]
-        lines += [f"{item:<{width}}  {count:>6}  {len(self.mistakes.get(item, [])):>15}" for item, count in self.per_item.items()]
+        lines += [
+            f"{item:<{width}}  {count:>6}  {len(self.mistakes.get(item, [])):>15}"
+            for item, count in self.per_item.items()
+        ]
         lines += [
             "",
             f"The reference holds on all {self.checks} checks.",
@@ -83,7 +95,9 @@ def _examples(report: Report, rubric: Rubric, folder: Path, jobs: int) -> None:
     examples = {s.id: s for s in take_in([path for path in sorted(folder.iterdir()) if path.is_dir()])}
     report.examples = len(examples)
     report.problems += [f"{name}: no entry in expected.toml" for name in examples if name not in expected]
-    report.problems += [f"{name}: in expected.toml, but there is no such example" for name in expected if name not in examples]
+    report.problems += [
+        f"{name}: in expected.toml, but there is no such example" for name in expected if name not in examples
+    ]
     whole = [_laid_over(s, examples[FOUNDATION]) for name, s in examples.items() if not name.startswith("right_")]
     results = judged([*examples.values(), *whole], rubric, Options(jobs=jobs), tier_for(trusted=False))
     for submission, result in results:

@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
@@ -27,15 +27,17 @@ BOOTSTRAP = "import sys; sys.path.insert(0, sys.argv[3]); from engine.worker.zyg
 START_SECONDS = 60.0  # importing torch from a cold disk takes long
 SPAWN_SECONDS = 20.0
 SOCKET_BUFFER = 2**20
+BATCH_PATIENCE = 1.0  # seconds: with calls this slow, the first failure should not wait for twenty-four others
 
 
 class WorkerLost(BaseException):
     """The worker hung or died. Not an Exception: Hypothesis would catch it and try again."""
 
-    def __init__(self, outcome: Outcome, sentence: str) -> None:
+    def __init__(self, outcome: Outcome, sentence: str, answers: Sequence[dict[str, Any]] = ()) -> None:
         super().__init__(sentence)
         self.outcome = outcome
         self.sentence = sentence
+        self.answers = list(answers)  # those that came before
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,7 @@ class Zygote:
             "readable": sandbox.readable_paths(),
             "torch": with_torch,
             "locked": tier is not sandbox.Tier.NONE,
-            "limits": budget.limits()._asdict() if hasattr(Limits, "_asdict") else asdict(budget.limits()),
+            "limits": budget.limits()._asdict(),
         }
         arguments = ["-P", "-s", "-c", BOOTSTRAP, str(theirs.fileno()), json.dumps(config), str(ROOT)]
         self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and bubblewrap
@@ -163,41 +165,46 @@ class Worker:
 
     def request(self, *message: Any, seconds: float, doing: str) -> dict[str, Any]:
         """Ask one thing and wait for the answer."""
-        return self.requests([wire.pack(list(message))], seconds=seconds, doing=[doing])[0]
+        return self.requests([wire.pack(list(message))], seconds=seconds, doing=doing)[0]
 
-    def requests(self, payloads: Sequence[bytes], *, seconds: float, doing: Sequence[str]) -> list[dict[str, Any]]:
+    def requests(self, payloads: Sequence[bytes], *, seconds: float, doing: str) -> list[dict[str, Any]]:
         """Ask several things at once; each answer has its own deadline.
 
-        Raises WorkerLost with the answers so far in `.answers` when one does not come.
+        Returns fewer answers than questions when they come too slowly to be worth waiting for all
+        of them; the worker is then to be dropped. Raises WorkerLost when an answer does not come.
         """
         answers: list[dict[str, Any]] = []
+        enough = time.monotonic() + BATCH_PATIENCE
         try:
             self._channel.send(*payloads, deadline=time.monotonic() + seconds)
             for _ in payloads:
+                if answers and time.monotonic() > enough:
+                    return answers
                 answers.append(_checked(wire.unpack(self._channel.receive(time.monotonic() + seconds))))
             if self._channel.has_leftovers:
                 raise wire.ProtocolFault("more bytes than one reply")
         except (wire.Hung, wire.Gone, wire.ProtocolFault) as event:
-            lost = self._explain(event, seconds, doing[min(len(answers), len(doing) - 1)])
-            lost.answers = answers  # type: ignore[attr-defined]
-            raise lost from None
+            raise self._explain(event, seconds, doing, answers) from None
         return answers
 
-    def _explain(self, event: Exception, seconds: float, doing: str) -> WorkerLost:
-        ending = self._end()
+    def _explain(self, event: Exception, seconds: float, doing: str, answers: Sequence[dict[str, Any]]) -> WorkerLost:
+        outcome, sentence = self._ending(event, seconds)
+        return WorkerLost(outcome, f"{doing} {sentence}.", answers)
+
+    def _ending(self, event: Exception, seconds: float) -> tuple[Outcome, str]:
+        code = self._end()["code"]
         if isinstance(event, wire.ProtocolFault):
-            return WorkerLost(Outcome.RAISED, f"{doing} answered with something that is no result ({event}).")
+            return Outcome.RAISED, f"answered with something that is no result ({event})"
         if isinstance(event, wire.Hung):
-            return WorkerLost(Outcome.TIMED_OUT, f"{doing} gave no answer within {seconds:g} s.")
-        code = ending["code"]
+            return Outcome.TIMED_OUT, f"gave no answer within {seconds:g} s"
         if -code == signal.SIGXCPU:
             limit = self._budget.limits().cpu_seconds
-            return WorkerLost(Outcome.TIMED_OUT, f"{doing} used up the {limit} s of processor time of a submission.")
+            return Outcome.TIMED_OUT, f"used up the {limit} s of processor time of a submission"
         if code >= 0:
-            return WorkerLost(Outcome.RAISED, f"{doing} ended the whole process (exit code {code}).")
+            return Outcome.RAISED, f"ended the whole process (exit code {code})"
         name = signal.Signals(-code).name
         memory = f"; it may have run out of memory, the limit is {self._budget.memory_mib} MiB"
-        return WorkerLost(Outcome.RAISED, f"{doing} crashed the process ({name}{memory}).")
+        return Outcome.RAISED, f"crashed the process ({name}{memory})"
 
     def _end(self) -> dict[str, Any]:
         self._channel.close()

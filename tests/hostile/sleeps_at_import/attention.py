@@ -1,0 +1,7 @@
+import time
+
+time.sleep(10_000)
+
+
+def softmax(x, axis=-1):
+    return x
