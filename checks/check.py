@@ -26,12 +26,13 @@ from typing import Any, NamedTuple
 import hypothesis
 from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.internal.conjecture import providers
+from hypothesis.internal.constants_ast import Constants
 from hypothesis.strategies import SearchStrategy
 
 # Hypothesis mixes constants found in imported files into what it draws, so the same seed
 # would draw other inputs in another process. Empty, the seed alone decides
 # (tests/checks/test_check.py holds us to it).
-providers.HypothesisProvider._local_constants = providers.Constants()  # type: ignore[assignment]  # noqa: SLF001
+providers.HypothesisProvider._local_constants = Constants()  # type: ignore[assignment]  # noqa: SLF001
 
 
 class Property(NamedTuple):

@@ -59,19 +59,26 @@ class Failure(Exception):  # noqa: N818 - a claim that failed is a result, not a
         self.expected = expected
 
 
-def expect_close(about: Call, *, got: Any, want: Any, scale: float = 1.0, sentence: str = "") -> None:
-    """Expect two results to be equal up to rounding; infinities must match exactly."""
+def expect_close(
+    about: Call, *, got: Any, want: Any, scale: float = 1.0, sentence: str = "", same_as: Call | None = None
+) -> None:
+    """Expect two results to be equal up to rounding; infinities must match exactly.
+
+    A law that compares a submission with itself says so with `same_as`: what the other call gave is
+    what this one should have given, whether or not it is right.
+    """
     margin = want.margin if isinstance(want, Expected) else ROUNDING * scale
     expected = np.asarray(want.value if isinstance(want, Expected) else want, dtype=np.float64)
     given = np.asarray(got, dtype=np.float64)
+    source = f", as {same_as} gives" if same_as else ""
     if given.shape != expected.shape:
         raise Failure(
             f"The result has shape {given.shape}, expected {expected.shape}.",
-            call=str(about), gave=f"shape {given.shape}", expected=f"shape {expected.shape}",
+            call=str(about), gave=f"shape {given.shape}", expected=f"shape {expected.shape}{source}",
         )  # fmt: skip
     if not _all_close(given, expected, margin):
         gave, wanted = shown_apart(given, expected)
-        raise Failure(sentence or _difference(given, expected), call=str(about), gave=gave, expected=wanted)
+        raise Failure(sentence or _difference(given, expected), call=str(about), gave=gave, expected=wanted + source)
 
 
 def expect(about: Call, *, holds: bool, gave: Any, expected: str, sentence: str = "") -> None:
@@ -92,11 +99,23 @@ def expect_finite(about: Call, *, got: Any) -> None:
 def expect_unchanged(about: Call, *, before: tuple[Any, ...], after: tuple[Any, ...], names: tuple[str, ...]) -> None:
     """Expect that the arguments come back as they went in."""
     for name, old, new in zip(names, before, after, strict=False):  # defaults may be left out
-        if isinstance(old, np.ndarray) and not np.array_equal(old, np.asarray(new), equal_nan=True):
+        if changed(old, new):
             raise Failure(
                 f"The call changed its argument {name}.",
                 call=str(about), gave=f"{name} became {shown(new)}", expected=f"{name} still {shown(old)}",
             )  # fmt: skip
+
+
+def changed(before: Any, after: Any) -> bool:
+    """Return whether any array in an argument was written to."""
+    if isinstance(before, np.ndarray):
+        return not np.array_equal(before, np.asarray(after), equal_nan=before.dtype.kind == "f")
+    if isinstance(before, dict):
+        return not isinstance(after, dict) or any(changed(value, after.get(key)) for key, value in before.items())
+    if isinstance(before, list | tuple):
+        pairs = zip(before, after, strict=False) if isinstance(after, list | tuple) else ()
+        return not isinstance(after, list | tuple) or len(before) != len(after) or any(changed(a, b) for a, b in pairs)
+    return False
 
 
 def _all_close(given: Array, expected: Array, margin: float) -> bool:

@@ -23,11 +23,11 @@ Draw = Callable[[st.SearchStrategy[Any]], Any]
 
 def _simplest_first() -> Array:
     """Return the 256 sixteenths in (-8, 8], those that shrinking should end at first."""
-    numerators = [k for k in range(-127, 129)]
-    coarseness = {
-        k: min((step for step in (16, 8, 4, 2, 1) if k % step == 0), key=lambda step: -step) for k in numerators
-    }
-    return np.array(sorted(numerators, key=lambda k: (-coarseness[k], abs(k), k < 0))) / 16
+
+    def complexity(k: int) -> tuple[int, int, bool]:
+        return -max(step for step in (16, 8, 4, 2, 1) if k % step == 0), abs(k), k < 0
+
+    return np.array(sorted(range(-127, 129), key=complexity)) / 16
 
 
 GRID = _simplest_first()

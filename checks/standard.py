@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from hypothesis.strategies import SearchStrategy
 
 from checks.check import Check
 from checks.contract import SIGNATURES
-from checks.expect import call, expect_close, expect_unchanged
+from checks.expect import Expected, call, expect_close, expect_unchanged
 
 
 def agreement(*, of: str, arguments: SearchStrategy[Any], claim: str, hint: str) -> Check:
@@ -18,11 +19,8 @@ def agreement(*, of: str, arguments: SearchStrategy[Any], claim: str, hint: str)
     def body(truth: Any, arguments: tuple[Any, ...], **functions: Any) -> None:
         got = functions[name](*arguments)
         want = getattr(truth, name)(*arguments)
-        if not isinstance(want, tuple):
-            expect_close(call(name, *arguments), got=got, want=want)
-            return
-        for position, (part, wanted) in enumerate(zip(got, want, strict=True)):
-            expect_close(call(name, *arguments, then=f"[{position}]"), got=part, want=wanted)
+        for place, part, wanted in _parts(got, want):
+            expect_close(call(name, *arguments, then=place), got=part, want=wanted)
 
     return Check(
         id=f"{of}.agrees_with_definition",
@@ -34,6 +32,16 @@ def agreement(*, of: str, arguments: SearchStrategy[Any], claim: str, hint: str)
         strategies={"arguments": arguments},
         body=body,
     )
+
+
+def _parts(got: Any, want: Any, place: str = "") -> Iterator[tuple[str, Any, Expected]]:
+    """Yield each array of a result with its truth and the index that leads to it."""
+    if isinstance(want, Expected):
+        yield place, got, want
+        return
+    keys = range(len(want)) if isinstance(want, tuple) else list(want)
+    for key in keys:
+        yield from _parts(got[key], want[key], f"{place}[{key!r}]")
 
 
 def unmodified(*, of: str, arguments: SearchStrategy[Any]) -> Check:

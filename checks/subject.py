@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -29,11 +30,12 @@ class InProcess:
         self._signature = signature
 
     def __call__(self, *arguments: Any) -> Any:
+        """Return the result."""
         return self.with_arguments(*arguments)[0]
 
     def with_arguments(self, *arguments: Any) -> tuple[Any, tuple[Any, ...]]:
         """Call on copies, so that a function that modifies its input harms nobody else."""
-        given = tuple(argument.copy() if isinstance(argument, np.ndarray) else argument for argument in arguments)
+        given = copy.deepcopy(arguments)
         try:
             with np.errstate(all="ignore"):
                 value = self._function(*given)

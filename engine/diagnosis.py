@@ -8,14 +8,14 @@ agrees; if two names fit, both are shown.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
 import numpy as np
 
 from checks.contract import MODULES, SIGNATURES, Signature
-from checks.expect import Failure
+from checks.expect import Failure, changed
 from checks.misconception import Misconception, misconceptions_in
 from checks.subject import InProcess, Raised
 from engine.corpus import RecordedCall
@@ -91,14 +91,20 @@ def _outcome_of(ask: Any, call: RecordedCall) -> Any:
         return "raised"
     except Failure as failure:
         return failure.sentence
-    results = list(value) if isinstance(value, tuple) else [value]
-    return [*results, _changed(call.arguments, after)] if call.keep else results
+    results = list(_arrays(value))
+    if call.keep:  # which arguments a call changed counts; what it left in them is the student's own affair
+        pairs = zip(call.arguments, after, strict=False)
+        results.append(np.array([changed(old, new) for old, new in pairs], dtype=np.float64))
+    return results
 
 
-def _changed(before: Sequence[Any], after: Sequence[Any]) -> Any:
-    """Return which arrays a call changed; what it left in them is the student's own affair."""
-    arrays = [(old, new) for old, new in zip(before, after, strict=False) if isinstance(old, np.ndarray)]
-    return np.array([not np.array_equal(old, np.asarray(new), equal_nan=True) for old, new in arrays], dtype=np.float64)
+def _arrays(value: Any) -> Iterator[Any]:
+    """Yield the arrays of a result in order."""
+    if isinstance(value, tuple | dict):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _arrays(part)
+    else:
+        yield value
 
 
 def _alike(first: Any, second: Any) -> bool:

@@ -14,7 +14,7 @@ import time
 import traceback
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from hypothesis.errors import HypothesisException
@@ -82,7 +82,8 @@ def _judge_check(recording: Recording, session: _Session, judgement: Judgement) 
         for function in check.functions:
             session.require(check.of, function)
         session.begin(check.of)
-        return _replay(recording, session, judgement)
+        with np.errstate(all="ignore"):  # the numbers are a student's: what overflows is judged, not warned about
+            return _replay(recording, session, judgement)
     except Unavailable as unavailable:
         return Verdict(check.id, unavailable.outcome, message=unavailable.sentence)
     except WorkerLost as lost:
@@ -103,23 +104,19 @@ def _replay(recording: Recording, session: _Session, judgement: Judgement) -> Ve
         judgement.replies.setdefault(check.id, list(zip(calls, replies, strict=False)))
         waiting = iter(replies)
         for example in batch:
-            answered = [reply for _, reply in zip(example.calls, waiting, strict=False)]
+            answered = _Answered(example, [reply for _, reply in zip(example.calls, waiting, strict=False)], lost)
             try:
-                _run_body(check, example, _Replayed(check, example, answered, session, lost, seen))
+                check.body(**_Replayed(check, session, answered, seen).arguments(), **example.drawn)
             except Failure as failure:
                 return _broken(recording, session, failure, held)
             except WorkerLost as event:
                 session.note_loss(check.of, event)
-                return _lost(check, example, answered, event, held)
+                return _lost(check, answered, event, held)
             held += 1
     if seen.is_constant and held >= ENOUGH_TO_SEE_A_CONSTANT:
         message = "It returned the same values for every input, so there is nothing this law could show."
         return Verdict(check.id, Outcome.BROKEN, held, message)
     return Verdict(check.id, Outcome.HELD, held)
-
-
-def _run_body(check: Check, example: Example, handed: _Replayed) -> None:
-    check.body(**handed.arguments(), **example.drawn)
 
 
 def batches(examples: Sequence[Example]) -> Iterator[list[Example]]:
@@ -153,7 +150,7 @@ def _smallest(recording: Recording, session: _Session, first: Failure) -> tuple[
     check = recording.check
     best = first
     attempts = 0
-    live = _Live(check, session)
+    live = _Handed(check, session)
     deadline = time.monotonic() + SHRINK_SECONDS
 
     def attempt(**drawn: Any) -> None:
@@ -185,12 +182,20 @@ def _smallest(recording: Recording, session: _Session, first: Failure) -> tuple[
     return best, "" if best is not first else " (It did not happen again when the same calls were repeated.)"
 
 
-def _lost(check: Check, example: Example, answered: list[Any], event: WorkerLost, held: int) -> Verdict:
-    position = min(len(answered), len(example.calls) - 1)
-    fatal = example.calls[position]
+def _lost(check: Check, answered: _Answered, event: WorkerLost, held: int) -> Verdict:
+    calls = answered.example.calls
+    fatal = calls[min(len(answered.replies), len(calls) - 1)]
     text = str(Call(fatal.function, fatal.arguments))
     counterexample = Counterexample(text, "no result", "a result")
     return Verdict(check.id, event.outcome, held + 1, event.sentence, counterexample)
+
+
+class _Answered(NamedTuple):
+    """An example with the replies there are, and how the worker was lost if it was."""
+
+    example: Example
+    replies: list[dict[str, Any]]
+    lost: WorkerLost | None
 
 
 class _Distinct:
@@ -211,8 +216,10 @@ class _Distinct:
 
 
 def _values(result: Any) -> bytes:
-    parts = result if isinstance(result, tuple) else (result,)
-    return b"|".join(np.unique(part).tobytes() for part in parts)
+    if isinstance(result, tuple | dict):
+        parts = result.values() if isinstance(result, dict) else result
+        return b"|".join(_values(part) for part in parts)
+    return np.unique(result).tobytes()
 
 
 class _Handed:
@@ -240,20 +247,12 @@ class _Handed:
         """Hear of an accepted result."""
 
 
-_Live = _Handed
-
-
 class _Replayed(_Handed):
     """Replies and truths from the recording, as long as the body asks what it asked then."""
 
-    def __init__(
-        self, check: Check, example: Example, replies: list[dict[str, Any]], session: _Session,
-        lost: WorkerLost | None, seen: _Distinct,
-    ) -> None:  # fmt: skip
+    def __init__(self, check: Check, session: _Session, answered: _Answered, seen: _Distinct) -> None:
         super().__init__(check, session)
-        self._example = example
-        self._replies = replies
-        self._lost = lost
+        self._example, self._replies, self._lost = answered
         self._seen = seen
         self._next_call = 0
         self._next_truth = 0
@@ -391,7 +390,7 @@ class _Session:
         self._deadline = time.monotonic() + budget.submission_seconds
         self._with_torch = any(_mentions_torch(source) for source in submission.sources)
 
-    def __enter__(self) -> _Session:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_error: object) -> None:

@@ -14,6 +14,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 from engine import gradebook, sandbox
 from engine.corpus import Recording, draw
@@ -116,7 +117,7 @@ class Judge:
         self._zygotes = Zygotes(tier, rubric.budget)
         self._diagnostician = Diagnostician()
 
-    def __enter__(self) -> Judge:
+    def __enter__(self) -> Self:
         self._zygotes.__enter__()
         return self
 

@@ -175,7 +175,7 @@ def _worth(check: str, value: Any, file: str) -> Worth:
 
 
 def _complete(items: Sequence[Item], path: Path) -> None:
-    """The standard rubric must name every check: a check nobody gives points for is a mistake of ours."""
+    """Refuse a standard rubric that leaves a check without points: that is a mistake of ours."""
     if not items:
         raise RubricError(f"{path.name} has no items")
     if path.resolve() == STANDARD:

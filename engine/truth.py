@@ -37,23 +37,22 @@ class Truth:
 
 
 def expected(function: Callable[..., Any], signature: Signature, arguments: tuple[Any, ...]) -> Any:
-    """Return what the function must give for these arguments: one Expected, or one per result."""
-    exact = _results(function, signature, _extended(arguments))
-    spread = [0.0] * len(exact)
+    """Return what the function must give for these arguments: an Expected wherever its result has an array."""
+    exact = signature.accept(function(*_extended(arguments)), arguments)
+    moved = []
     if not signature.steps:
-        for number in range(PERTURBATIONS):
-            moved = _results(function, signature, _perturbed(_extended(arguments), number))
-            spread = [max(s, _distance(a, b)) for s, a, b in zip(spread, exact, moved, strict=True)]
-    wanted = [
-        Expected(value, SAFETY * change + OWN_ROUNDING * _size(value))
-        for value, change in zip(exact, spread, strict=True)
-    ]
-    return wanted[0] if len(wanted) == 1 else tuple(wanted)
+        nearby = [_perturbed(_extended(arguments), number) for number in range(PERTURBATIONS)]
+        moved = [signature.accept(function(*near), arguments) for near in nearby]
+    return _with_margins(exact, moved)
 
 
-def _results(function: Callable[..., Any], signature: Signature, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
-    accepted = signature.accept(function(*arguments), arguments)
-    return accepted if isinstance(accepted, tuple) else (accepted,)
+def _with_margins(exact: Any, moved: list[Any]) -> Any:
+    if isinstance(exact, tuple):
+        return tuple(_with_margins(part, [other[i] for other in moved]) for i, part in enumerate(exact))
+    if isinstance(exact, dict):
+        return {key: _with_margins(part, [other[key] for other in moved]) for key, part in exact.items()}
+    spread = max((_distance(exact, other) for other in moved), default=0.0)
+    return Expected(exact, SAFETY * spread + OWN_ROUNDING * _size(exact))
 
 
 def _extended(value: Any) -> Any:

@@ -181,8 +181,7 @@ class Worker:
                 if answers and time.monotonic() > enough:
                     return answers
                 answers.append(_checked(wire.unpack(self._channel.receive(time.monotonic() + seconds))))
-            if self._channel.has_leftovers:
-                raise wire.ProtocolFault("more bytes than one reply")
+            self._channel.expect_silence()
         except (wire.Hung, wire.Gone, wire.ProtocolFault) as event:
             raise self._explain(event, seconds, doing, answers) from None
         return answers

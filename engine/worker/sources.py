@@ -10,7 +10,7 @@ import re
 import sys
 from collections.abc import Sequence
 from types import CodeType, ModuleType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 # Packages that only show things. A submission that imports one to draw a plot must
 # not lose its functions where the package is not installed.
@@ -101,6 +101,7 @@ class Nothing:
     """Accepts every call and attribute; given an iterable it hands it back (as tqdm does)."""
 
     def __call__(self, *arguments: Any, **_options: Any) -> Any:
+        """Return the iterable, if one is given."""
         return arguments[0] if arguments and hasattr(arguments[0], "__iter__") else Nothing()
 
     def __getattr__(self, name: str) -> Any:
@@ -113,7 +114,7 @@ class Nothing:
     def __getitem__(self, _key: Any) -> Any:
         return Nothing()
 
-    def __enter__(self) -> Nothing:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_error: object) -> None:

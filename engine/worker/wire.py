@@ -190,10 +190,10 @@ class Channel:
                 raise Gone
             self._buffer += chunk
 
-    @property
-    def has_leftovers(self) -> bool:
-        """Whether bytes arrived that nobody asked for."""
-        return bool(self._buffer)
+    def expect_silence(self) -> None:
+        """Refuse bytes that arrived and that nobody asked for."""
+        if self._buffer:
+            raise ProtocolFault("more bytes than the replies")
 
     def _wait(self, event: int, deadline: float) -> None:
         poll = select.poll()

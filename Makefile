@@ -1,0 +1,35 @@
+# `make grade` and `make test` are all a fresh machine needs: each installs first if it must.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/installed
+
+.PHONY: install grade test lint bench verify clean
+
+install: $(INSTALLED)
+
+$(INSTALLED): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	touch $@
+
+grade: install
+	$(BIN)/grader grade submissions/examples --out graded
+
+test: install
+	$(BIN)/python -m pytest
+
+lint: install
+	$(BIN)/ruff check --output-format concise .
+	$(BIN)/ruff format --check --quiet .
+	$(BIN)/mypy
+
+verify: install
+	$(BIN)/grader verify
+
+bench: install
+	$(BIN)/grader bench
+
+clean:
+	rm -rf $(VENV) graded .mypy_cache .ruff_cache .pytest_cache *.egg-info
