@@ -84,7 +84,7 @@ def expect_close(
 def expect(about: Call, *, holds: bool, gave: Any, expected: str, sentence: str = "") -> None:
     """Expect a condition; `expected` says it in words, `gave` is what was returned."""
     if not holds:
-        text = shown(gave)
+        text = shown(gave, DIGITS)
         raise Failure(sentence or f"It gave {_clipped(text)}.", call=str(about), gave=text, expected=expected)
 
 

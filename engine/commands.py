@@ -76,6 +76,9 @@ def _parser() -> argparse.ArgumentParser:
     verify = _command(commands, "verify", _verify, "the suite against itself")
     verify.add_argument("--jobs", type=_at_least_one, default=os.cpu_count() or 1, metavar="N")
 
+    bench = _command(commands, "bench", _bench, "what isolation costs, measured side by side")
+    bench.add_argument("--rounds", type=_at_least_one, default=5, metavar="N")
+
     listing = _command(commands, "list", _list, "what there is")
     listing.add_argument("--rubric", type=Path, metavar="FILE")
 
@@ -171,6 +174,14 @@ def _verify(given: argparse.Namespace) -> int:
     report = verify(jobs=given.jobs)
     print(json.dumps(report.as_record(), indent=1) if given.json else str(report))
     return GOOD if report.good else NOT_GOOD
+
+
+def _bench(given: argparse.Namespace) -> int:
+    from engine.bench import bench, report
+
+    measured = bench(given.rounds)
+    print(json.dumps({way.name: list(way.seconds) for way in measured}, indent=1) if given.json else report(measured))
+    return GOOD
 
 
 def _list(given: argparse.Namespace) -> int:

@@ -15,8 +15,10 @@ from typing import Any
 
 from checks.check import Check
 from checks.contract import SIGNATURES
+from checks.contract.signature import Shape
 from checks.expect import Failure
 from checks.subject import InProcess
+from engine import cache
 from engine.records import GraderFault
 from engine.truth import Truth
 from engine.worker import wire
@@ -31,6 +33,7 @@ class RecordedCall:
     keep: bool  # whether the arguments are wanted back
     payload: bytes
     returned: Any
+    shapes: tuple[Shape, ...]  # of the results
 
 
 @dataclass(slots=True)
@@ -53,8 +56,16 @@ class Recording:
 
 
 def draw(checks: Sequence[Check], *, number: int, examples: int) -> list[Recording]:
-    """Draw and record every check; the reference must hold, or nobody can be graded."""
-    return [_recording(check, number, examples) for check in checks]
+    """Draw and record every check, or find it drawn before; the reference must hold, or nobody can be graded."""
+    recordings = []
+    for check in checks:
+        name = f"{check.id}-{number}-{examples}"
+        known = cache.load(name)
+        if known is None:
+            known = _recorded(check, number, examples)
+            cache.store(name, known)
+        recordings.append(Recording(check, number, examples, known))
+    return recordings
 
 
 def reference_module(item: str) -> ModuleType:
@@ -62,7 +73,7 @@ def reference_module(item: str) -> ModuleType:
     return importlib.import_module(f"reference.{item.split('.', 1)[0]}")
 
 
-def _recording(check: Check, number: int, examples: int) -> Recording:
+def _recorded(check: Check, number: int, examples: int) -> tuple[Example, ...]:
     module = reference_module(check.of)
     drawn_examples: list[Example] = []
     check.run(lambda **drawn: drawn_examples.append(Example(drawn)), number=number, examples=examples, shrink=False)
@@ -77,7 +88,7 @@ def _recording(check: Check, number: int, examples: int) -> Recording:
                 f"The reference fails {check.id}: {failure.sentence} {failure.call} "
                 f"gave {failure.gave}, expected {failure.expected}"
             ) from failure
-    return Recording(check, number, examples, tuple(drawn_examples))
+    return tuple(drawn_examples)
 
 
 def call_payload(module: str, function: str, arguments: Sequence[Any], *, keep: bool) -> bytes:
@@ -92,7 +103,8 @@ class _Recorder:
         self._example = example
         self._module = check.of.split(".", 1)[0]
         self._name = name
-        self._subject = InProcess(getattr(module, name), SIGNATURES[f"{self._module}.{name}"])
+        self._signature = SIGNATURES[f"{self._module}.{name}"]
+        self._subject = InProcess(getattr(module, name), self._signature)
 
     def __call__(self, *arguments: Any) -> Any:
         return self._record(arguments, keep=False)[0]
@@ -101,10 +113,10 @@ class _Recorder:
         return self._record(arguments, keep=True)
 
     def _record(self, arguments: tuple[Any, ...], *, keep: bool) -> tuple[Any, tuple[Any, ...]]:
-        frozen = wire.copy(arguments)  # the body may go on to change its arrays
         value, after = self._subject.with_arguments(*arguments)
-        payload = call_payload(self._module, self._name, frozen, keep=keep)
-        self._example.calls.append(RecordedCall(self._name, frozen, keep, payload, value))
+        payload = call_payload(self._module, self._name, arguments, keep=keep)
+        shapes = self._signature.shapes(arguments)
+        self._example.calls.append(RecordedCall(self._name, arguments, keep, payload, value, shapes))
         return value, after
 
 
@@ -118,7 +130,7 @@ class _RecordedTruth:
     def __getattr__(self, name: str) -> Any:
         def compute(*arguments: Any) -> Any:
             value = getattr(self._truth, name)(*arguments)
-            self._example.truths.append(((name, *wire.copy(arguments)), value))
+            self._example.truths.append(((name, *arguments), value))
             return value
 
         return compute

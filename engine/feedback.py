@@ -181,13 +181,17 @@ def submission_feedback(result: SubmissionResult, texts: Mapping[str, CheckText]
     parts = ["\n".join(head) + "\n"]
     if lines := list(_item_lines(result.items)):
         parts.append("\n".join(lines) + "\n")
+    absent = [item for item in result.items if item.outcome is Outcome.MISSING]
     for item in result.items:
-        if details:
+        if details and item not in absent:
             parts += _item_details(item, texts)
         if item.diagnosis:
             about = "" if details else f"{one_line(item.id)}: "
             name, why = one_line(item.diagnosis).rstrip("."), one_line(item.explanation)
             parts.append(_prose(f"{about}This looks like: {name}. {why}".rstrip()) + "\n")
+    if details and absent:
+        reasons = dict.fromkeys(one_line(check_message(item.checks[0])) for item in absent)
+        parts.append("\n".join(["Missing:", *(f"  {reason}" for reason in reasons)]) + "\n")
     if details and result.output.strip():
         # The bar marks every line as the student's own, so that none can pass for ours.
         printed = [f"  | {line}".rstrip() for line in bounded(result.output)]
@@ -211,6 +215,8 @@ def _item_details(item: ItemResult, texts: Mapping[str, CheckText]) -> Iterable[
             yield check_feedback(checks[0], texts.get(checks[0].verdict.check, NO_TEXT))
             continue
         heads = [_spread(one_line(c.verdict.check), points(c.score, c.max_score)) for c in checks]
+        if len(checks) == len(item.checks):  # the function as a whole: its checks have nothing to add
+            heads = [_spread(one_line(item.id), points(item.score, item.max_score))]
         yield "\n".join([*heads, "", _prose(check_message(checks[0]))]) + "\n"
 
 

@@ -6,13 +6,10 @@ code that judges by it, and the seed. A run that was stopped goes on where it wa
 
 from __future__ import annotations
 
-import hashlib
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
-from functools import cache
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +18,6 @@ import msgspec
 from engine.records import Status, Submission, SubmissionResult, UsageError
 
 FILE = "gradebook.sqlite"
-ROOT = Path(__file__).resolve().parent.parent
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS results (
     id TEXT NOT NULL, digest TEXT NOT NULL, rubric TEXT NOT NULL, seed INTEGER NOT NULL, result BLOB NOT NULL,
@@ -82,18 +78,6 @@ def opened(folder: Path, *, rubric: str, seed: int) -> Iterator[Gradebook]:
         yield Gradebook(connection, rubric, seed)
     finally:
         connection.close()
-
-
-@cache
-def code_digest() -> str:
-    """Return a digest of everything of ours that decides a verdict: another version grades anew."""
-    digest = hashlib.sha256()
-    for folder in ("checks", "engine", "reference"):
-        for path in sorted((ROOT / folder).rglob("*.py")):
-            digest.update(path.relative_to(ROOT).as_posix().encode() + b"\0" + path.read_bytes())
-    for package in ("hypothesis", "numpy", "torch"):
-        digest.update(f"{package} {version(package)}".encode())
-    return digest.hexdigest()[:16]
 
 
 def _encode(value: Any) -> str:

@@ -240,11 +240,14 @@ class _Handed:
     def truth(self, name: str, arguments: tuple[Any, ...]) -> Any:
         return getattr(self._truth, name)(*arguments)
 
-    def reply(self, function: str, arguments: tuple[Any, ...], *, keep: bool) -> dict[str, Any]:
-        return self.session.call(self.check.of, function, arguments, keep=keep)
+    def reply(
+        self, function: str, arguments: tuple[Any, ...], *, keep: bool
+    ) -> tuple[dict[str, Any], RecordedCall | None]:
+        """Return the submission's reply, and the recorded call it replies to if it is one."""
+        return self.session.call(self.check.of, function, arguments, keep=keep), None
 
-    def note(self, value: Any) -> None:
-        """Hear of an accepted result."""
+    def note(self, value: Any, call: RecordedCall) -> None:
+        """Hear of an accepted result of a recorded call."""
 
 
 class _Replayed(_Handed):
@@ -257,14 +260,16 @@ class _Replayed(_Handed):
         self._next_call = 0
         self._next_truth = 0
 
-    def reply(self, function: str, arguments: tuple[Any, ...], *, keep: bool) -> dict[str, Any]:
+    def reply(
+        self, function: str, arguments: tuple[Any, ...], *, keep: bool
+    ) -> tuple[dict[str, Any], RecordedCall | None]:
         position = self._next_call
         self._next_call += 1
         if position < len(self._example.calls):
             call = self._example.calls[position]
             if call.function == function and call.keep == keep and _same(call.arguments, arguments):
                 if position < len(self._replies):
-                    return self._replies[position]
+                    return self._replies[position], call
                 if self._lost is not None:
                     raise self._lost
         return super().reply(function, arguments, keep=keep)
@@ -278,9 +283,8 @@ class _Replayed(_Handed):
                 return value
         return super().truth(name, arguments)
 
-    def note(self, value: Any) -> None:
-        if self._next_call <= len(self._example.calls):
-            self._seen.note(value, self._example.calls[self._next_call - 1].returned)
+    def note(self, value: Any, call: RecordedCall) -> None:
+        self._seen.note(value, call.returned)
 
 
 class _Truths:
@@ -308,14 +312,15 @@ class _Subject:
         return self._ask(arguments, keep=True)
 
     def _ask(self, arguments: tuple[Any, ...], *, keep: bool) -> tuple[Any, tuple[Any, ...]]:
-        reply = self._handed.reply(self._name, arguments, keep=keep)
+        reply, recorded = self._handed.reply(self._name, arguments, keep=keep)
         try:
-            value = self._signature.accept(returned(reply), arguments)
+            value = self._signature.accept(returned(reply), arguments, recorded.shapes if recorded else ())
         except Failure as failure:
             if not failure.call:
                 failure.call = str(Call(self._name, arguments))
             raise
-        self._handed.note(value)
+        if recorded:
+            self._handed.note(value, recorded)
         after = reply.get("arguments")
         return value, tuple(after) if isinstance(after, list | tuple) and keep else arguments
 
@@ -358,6 +363,8 @@ def _steady(message: str) -> str:
 
 
 def _same(first: Any, second: Any) -> bool:
+    if first is second:
+        return True
     if isinstance(first, np.ndarray):
         return isinstance(second, np.ndarray) and first.shape == second.shape and first.tobytes() == second.tobytes()
     if isinstance(first, list | tuple):

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Self
 
 from engine import gradebook, sandbox
+from engine.cache import code_digest
 from engine.corpus import Recording, draw
 from engine.diagnosis import Diagnostician
 from engine.intake import take_in
@@ -87,7 +88,7 @@ def judged(
         return
     recordings = draw(rubric.checks, number=options.seed, examples=options.examples or rubric.examples)
     if options.jobs == 1 or len(submissions) == 1:
-        with _pinned(0), Judge(rubric, recordings, tier) as judge_:
+        with pinned(0), Judge(rubric, recordings, tier) as judge_:
             for submission in submissions:
                 yield submission, judge_.result(submission)
         return
@@ -162,7 +163,7 @@ def fingerprint(rubric: Rubric, options: Options) -> str:
     """Return what a stored result must match to be used again."""
     parts = [
         rubric.digest,
-        gradebook.code_digest(),
+        code_digest(),
         str(options.examples or rubric.examples),
         *(c.id for c in rubric.checks),
     ]
@@ -204,7 +205,7 @@ def _judge_in_pool(submission: Submission) -> SubmissionResult:
 
 
 @contextmanager
-def _pinned(number: int) -> Iterator[None]:
+def pinned(number: int) -> Iterator[None]:
     """Run on one core: judge and worker take turns, and passing a turn between cores costs five times as much."""
     before = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
     _pin(number)

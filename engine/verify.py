@@ -7,7 +7,7 @@ right submission, so that a mistake that spoils another item would show.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from checks.subject import InProcess
 from engine.corpus import Example, RecordedCall, Recording, draw
 from engine.diagnosis import Diagnostician, misconceptions
 from engine.intake import take_in
+from engine.judge import batches
 from engine.pipeline import Options, judged, tier_for
 from engine.records import ItemResult, Outcome, Source, Submission, SubmissionResult
 from engine.rubric import Rubric, read_rubric
@@ -154,8 +155,6 @@ def _mistakes(report: Report, recordings: Sequence[Recording]) -> None:
 
 def first_calls(recording: Recording) -> list[RecordedCall]:
     """Return the calls of a check's first batch, the ones a diagnosis looks at."""
-    from engine.judge import batches
-
     return [call for example in next(batches(recording.examples)) for call in example.calls]
 
 
@@ -166,12 +165,15 @@ def _fitting(diagnostician: Diagnostician, mistake: Misconception, calls: Sequen
 
 
 def _catches(recording: Recording, mistake: Misconception) -> bool:
-    subject = InProcess(mistake.function, SIGNATURES[mistake.of])
-    return any(not _holds(recording.check, example, subject) for example in recording.examples)
+    return any(not holds(recording.check, example, lambda _: mistake.function) for example in recording.examples)
 
 
-def _holds(check: Check, example: Example, subject: InProcess) -> bool:
-    handed: dict[str, Any] = dict.fromkeys(check.functions, subject)
+def holds(check: Check, example: Example, function: Callable[[str], Callable[..., Any]]) -> bool:
+    """Return whether a check's body holds on a recorded example for functions of this process."""
+    module = check.of.split(".", 1)[0]
+    handed: dict[str, Any] = {
+        name: InProcess(function(name), SIGNATURES[f"{module}.{name}"]) for name in check.functions
+    }
     if check.needs_truth:
         handed["truth"] = _Remembered(example)
     try:

@@ -53,9 +53,12 @@ class Signature:
             _bind(pattern, argument, sizes)
         return tuple(_resolved(result, sizes, arguments) for result in self.returns)
 
-    def accept(self, value: Any, arguments: tuple[Any, ...]) -> Any:
-        """Return the reply as float64 arrays of the right shapes, or raise the Failure that says what it is."""
-        shapes = self.shapes(arguments)
+    def accept(self, value: Any, arguments: tuple[Any, ...], shapes: tuple[Shape, ...] = ()) -> Any:
+        """Return the reply as float64 arrays of the right shapes, or raise the Failure that says what it is.
+
+        `shapes` are those of the arguments, if somebody has worked them out before.
+        """
+        shapes = shapes or self.shapes(arguments)
         if len(shapes) == 1:
             if self.weights_allowed and isinstance(value, tuple) and len(value) == 2 and not _fits(value, shapes[0]):
                 value = value[0]

@@ -26,6 +26,9 @@ OUTPUT_KEPT = 64 * 2**10
 OUTPUT_LIMIT = 16 * 2**20
 MESSAGE_LIMIT = 600
 FRAMES_SHOWN = 4
+SETTLED = 3  # times in a row that a function took tensors before they are tried first
+
+Convert = Callable[[list[Any]], list[Any]]
 
 
 class OutputFlood(BaseException):
@@ -68,6 +71,7 @@ class Server:
         self._channel = channel
         self._modules: StudentModules | None = None
         self._found: dict[tuple[str, str], Callable[..., Any]] = {}
+        self._taken: dict[str, tuple[Convert, int]] = {}  # by function: the last conversion it took, how often in a row
 
     def serve(self) -> None:
         """Answer until the judge hangs up."""
@@ -79,9 +83,10 @@ class Server:
         }
         while True:
             try:
-                verb, *arguments = wire.unpack(self._channel.receive())
+                request = self._channel.receive()
             except wire.Gone:
                 return
+            verb, *arguments = wire.unpack(request)
             self._channel.send(_packed(handlers[verb](*arguments)))
 
     def _load(self, files: list[list[Any]]) -> dict[str, Any]:
@@ -132,28 +137,37 @@ class Server:
         return {}
 
     def _call(self, module: str, name: str, arguments: list[Any], keep: bool) -> dict[str, Any]:
-        """Call with NumPy arrays; if that raises and torch is loaded, with tensors (float64, then float32).
-
-        The judge's `arguments` are ours to give away only once: each attempt gets a fresh copy.
-        """
-        function = self._found[module, name]
-        attempts: list[Callable[[Any], Any]] = [wire.copy]
-        if "torch" in sys.modules:
-            attempts += [_as_float64_tensors, _as_float32_tensors]
-        failures = []
-        for attempt in attempts:
-            given = attempt(arguments)
-            try:
-                result = _as_arrays(function(*given))
-                kept = _as_arrays(given) if keep else None
-            except BaseException as error:  # noqa: BLE001 - so can a function
-                failures.append(_described(error))
-                if not isinstance(error, Exception):
-                    break
-                continue
-            return {"returned": result, "arguments": kept}
+        """Call with NumPy arrays; if that raises and torch is loaded, with tensors (float64, then float32)."""
+        if "torch" not in sys.modules:
+            return self._attempt(module, name, arguments, keep)
+        failures = {}
+        for convert in self._conversions(name):
+            reply = self._attempt(module, name, convert(arguments), keep)
+            if "returned" in reply:
+                self._remember(name, convert)
+                return reply
+            failures[convert] = reply
+            if reply["raised"] in ("OutputFlood", "SystemExit", "KeyboardInterrupt"):
+                return reply
         # A module written for tensors fails on arrays in a way that says nothing: show its failure on tensors.
-        return failures[min(1, len(failures) - 1)]
+        return failures[_as_float64_tensors]
+
+    def _attempt(self, module: str, name: str, given: list[Any], keep: bool) -> dict[str, Any]:
+        try:
+            result = _as_arrays(self._found[module, name](*given))
+            return {"returned": result, "arguments": _as_arrays(given) if keep else None}
+        except BaseException as error:  # noqa: BLE001 - a function can raise anything, too
+            return _described(error)
+
+    def _conversions(self, name: str) -> list[Convert]:
+        """Return how to hand arguments over, what this function took three times in a row first."""
+        order: list[Convert] = [wire.copy, _as_float64_tensors, _as_float32_tensors]
+        convert, times = self._taken.get(name, (wire.copy, 0))
+        return [convert, *(other for other in order if other is not convert)] if times >= SETTLED else order
+
+    def _remember(self, name: str, convert: Convert) -> None:
+        last, times = self._taken.get(name, (convert, 0))
+        self._taken[name] = (convert, times + 1 if last is convert else 1)
 
 
 def _packed(reply: dict[str, Any]) -> bytes:

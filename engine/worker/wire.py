@@ -2,8 +2,9 @@
 
 A frame is a four-byte length and that many bytes of MessagePack. A value is a
 number, text, None, an array, or a list, tuple or dict of values. Arrays travel
-as raw bytes behind a header of dtype and shape; whatever else a student's object
-claims to be stays behind in the worker as an `Opaque` with nothing but its type's name.
+as raw bytes behind a header (dtype, number of dimensions, sizes); whatever else a
+student's object claims to be stays behind in the worker as an `Opaque` with nothing
+but its type's name.
 
 The judge decodes with `unpack`, which believes nothing: dtype, shape and length
 are checked before a byte becomes an array.
@@ -14,6 +15,7 @@ from __future__ import annotations
 import math
 import select
 import socket
+import struct
 import time
 from typing import Any, NamedTuple
 
@@ -27,7 +29,12 @@ DEPTH_LIMIT = 32
 INTEGER_DIGITS = 4000  # Python refuses to convert longer ones to text
 
 ARRAY, TUPLE, OPAQUE, BIG_INTEGER = 1, 2, 3, 4
-DTYPES = frozenset({"|b1", "|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8", "<f2", "<f4", "<f8", "<c8", "<c16"})
+DTYPES = tuple(
+    np.dtype(name)
+    for name in ("<f8", "<f4", "<i8", "|b1", "<i4", "<f2", "|i1", "|u1", "<i2", "<u2", "<u4", "<u8", "<c8", "<c16")
+)
+CODES = {dtype: code for code, dtype in enumerate(DTYPES)}
+HEADERS = tuple(struct.Struct(f"<BB{dimensions}I") for dimensions in range(DIMENSION_LIMIT + 1))
 
 
 class ProtocolFault(Exception):  # noqa: N818 - what the other side did, not an error of ours
@@ -77,13 +84,14 @@ def _plain(value: Any, depth: int) -> Any:
 
 
 def _array(array: np.ndarray[Any, Any]) -> Any:
-    dtype = array.dtype.newbyteorder("<").str
-    if dtype == "<f16":  # extended precision is the judge's own; on the wire it is rounded
-        array, dtype = array.astype("<f8"), "<f8"
-    if dtype not in DTYPES:
+    code = CODES.get(array.dtype)
+    if code is None and array.dtype.kind in "biufc":  # another byte order, or extended precision, which is rounded
+        array = array.astype(array.dtype.newbyteorder("<") if array.dtype.itemsize <= 8 else np.float64)
+        code = CODES.get(array.dtype)
+    if code is None or array.ndim > DIMENSION_LIMIT or max(array.shape, default=0) >= 2**32:
         return _opaque(array, f"array of {array.dtype.name}")
-    header = f"{dtype};{','.join(map(str, array.shape))};".encode()
-    return msgspec.msgpack.Ext(ARRAY, header + array.astype(dtype, copy=False).tobytes())
+    header = HEADERS[array.ndim].pack(code, array.ndim, *array.shape)
+    return msgspec.msgpack.Ext(ARRAY, header + array.tobytes())
 
 
 def _big_integer(value: int) -> Any:
@@ -105,9 +113,9 @@ def unpack(data: bytes) -> Any:
 
 
 def _extension(code: int, data: memoryview) -> Any:
-    content = bytes(data)
     if code == ARRAY:
-        return _read_array(content)
+        return _read_array(data)
+    content = bytes(data)
     if code == TUPLE:
         entries = _decoder.decode(content)
         if type(entries) is not list:
@@ -122,17 +130,17 @@ def _extension(code: int, data: memoryview) -> Any:
     raise ValueError(f"unknown extension {code}")
 
 
-def _read_array(content: bytes) -> np.ndarray[Any, Any]:
-    dtype_name, shape_text, raw = content.split(b";", 2)
-    dtype = dtype_name.decode("ascii", "replace")
-    if dtype not in DTYPES:
-        raise ValueError("dtype not allowed")
-    shape = tuple(int(size) for size in shape_text.split(b",")) if shape_text else ()
-    if len(shape) > DIMENSION_LIMIT or any(size < 0 for size in shape):
-        raise ValueError("shape not allowed")
-    if math.prod(shape) * np.dtype(dtype).itemsize != len(raw):
+def _read_array(data: memoryview) -> np.ndarray[Any, Any]:
+    if len(data) < 2 or data[0] >= len(DTYPES) or data[1] > DIMENSION_LIMIT:
+        raise ValueError("no header of an array")
+    dtype, header = DTYPES[data[0]], HEADERS[data[1]]
+    if len(data) < header.size:
+        raise ValueError("half a header of an array")
+    shape = header.unpack_from(data)[2:]
+    if math.prod(shape) * dtype.itemsize != len(data) - header.size:
         raise ValueError("shape and size disagree")
-    return np.frombuffer(raw, dtype=dtype).reshape(shape).copy()  # a copy: the buffer itself is read-only
+    # A bytearray, so that whoever gets the array may write into it.
+    return np.ndarray(shape, dtype, buffer=bytearray(data[header.size :]))
 
 
 _decoder = msgspec.msgpack.Decoder(ext_hook=_extension)

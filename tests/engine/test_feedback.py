@@ -177,7 +177,7 @@ def test_one_reason_for_many_checks_is_told_once() -> None:
     missing = [check(name, Outcome.MISSING, message=reason) for name in names]
     text = submission_feedback(submission(item("attention.softmax", *missing, outcome=Outcome.MISSING)), {})
     assert text.count(reason) == 1
-    assert all(name in text for name in names)
+    assert not any(name in text for name in names)
 
 
 def test_equal_reasons_are_not_merged_where_each_has_its_counterexample() -> None:
