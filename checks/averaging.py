@@ -43,9 +43,9 @@ def rows_of_ids(shape: tuple[int, int], words: int, padding: int) -> st.SearchSt
 
 
 @st.composite
-def stacks(draw: Draw, e: int, out: int, *, shallowest: int = 1) -> Layers:
-    """Draw one to three layers from width e to width out, weights of both signs and biases that are not zero."""
-    hidden = {1: [], 2: [7], 3: [7, 8]}[draw(st.sampled_from([d for d in (1, 2, 3) if d >= shallowest]))]
+def stacks(draw: Draw, e: int, out: int, depths: tuple[int, ...] = (1, 2, 3)) -> Layers:
+    """Draw layers from width e to width out, weights of both signs and biases that are not zero."""
+    hidden = (7, 8)[: draw(st.sampled_from(depths)) - 1]
     ends = [e, *hidden, out]
     return [
         (draw(inputs.grid((below, above), limit=1)), draw(inputs.grid((above,), limit=1)))
@@ -54,14 +54,16 @@ def stacks(draw: Draw, e: int, out: int, *, shallowest: int = 1) -> Layers:
 
 
 @st.composite
-def networks(draw: Draw, *, shallowest: int = 1, paddings: tuple[int, ...] = (0, 1, 3)) -> tuple[Any, ...]:
+def networks(
+    draw: Draw, *, depths: tuple[int, ...] = (1, 2, 3), paddings: tuple[int, ...] = (0, 1, 3)
+) -> tuple[Any, ...]:
     """Draw ids, embeddings, layers and a padding id; batch, length and both widths pairwise different."""
     batch, n, e, out = draw(inputs.sizes(4))
     words = draw(st.sampled_from([6, 9]))
     padding = draw(st.sampled_from(paddings))
     ids = draw(rows_of_ids((batch, n), words, padding))
     embeddings = draw(inputs.grid((words, e)))
-    return ids, embeddings, draw(stacks(e, out, shallowest=shallowest)), padding
+    return ids, embeddings, draw(stacks(e, out, depths)), padding
 
 
 @st.composite
@@ -196,6 +198,26 @@ def repeating_the_text_changes_nothing(deep_averaging_network: Any, network: tup
 
 @check(
     of="averaging.deep_averaging_network",
+    claim="A single layer is linear: its logits for a text are the average of its logits for each word,"
+    " a word counted as often as it occurs.",
+    hint="With one layer there is no tanh at all. Are repeated words counted, and is the sum divided by all of them?",
+)
+@given(network=networks(depths=(1,)))
+def one_layer_averages_its_words(deep_averaging_network: Any, network: tuple[Any, ...]) -> None:
+    ids, embeddings, layers, padding = network
+    words = np.flatnonzero(np.arange(len(embeddings)) != padding)
+    each = np.zeros((len(embeddings), len(layers[0][1])))
+    each[words] = deep_averaging_network(words[:, np.newaxis], embeddings, layers, padding)
+    is_word = ids != padding
+    with np.errstate(all="ignore"):
+        wanted = (each[ids] * is_word[..., np.newaxis]).sum(axis=1) / is_word.sum(axis=1, keepdims=True)
+    about = call("deep_averaging_network", *network)
+    expect_close(about, got=deep_averaging_network(*network), want=wanted, scale=4.0,
+                 sentence="The logits of a text are not the average of those of its words.")  # fmt: skip
+
+
+@check(
+    of="averaging.deep_averaging_network",
     claim="Each text of the batch is classified alone: row b of the logits is the result for row b of the ids.",
     hint="Average over the words of a row (axis 1), each row by its own count. Does a batch of one keep its axis?",
 )
@@ -230,7 +252,7 @@ def logits_are_linear_in_the_last_layer(deep_averaging_network: Any, network: tu
     claim="tanh is odd: with all biases zero, turning the sign of every embedding turns the sign of the logits.",
     hint="Between the layers stands tanh. ReLU and the sigmoid treat negative numbers differently.",
 )
-@given(network=networks(shallowest=2))
+@given(network=networks(depths=(2, 3)))
 def signs_pass_through(deep_averaging_network: Any, network: tuple[Any, ...]) -> None:
     ids, embeddings, layers, padding = network
     unbiased = [(W, np.zeros_like(b)) for W, b in layers]
@@ -245,7 +267,7 @@ def signs_pass_through(deep_averaging_network: Any, network: tuple[Any, ...]) ->
     claim="Embeddings in the thousands saturate tanh: no logit is farther from its bias than its weights add up to.",
     hint="|tanh| <= 1, so |logit - b| <= sum |W|. If you see nan, exp overflowed: np.tanh does not.",
 )
-@given(network=networks(shallowest=2))
+@given(network=networks(depths=(2, 3)))
 def survives_extreme_embeddings(deep_averaging_network: Any, network: tuple[Any, ...]) -> None:
     ids, embeddings, layers, padding = network
     large = 4096 * embeddings

@@ -67,7 +67,19 @@ def numbers(draw: Draw) -> Array:
     """Draw an array of any shape, a single number without dimensions among them, within ±15."""
     shape = draw(st.sampled_from([(), (1,), (3,), (2, 3), (1, 4), (4, 1), (2, 1, 3)]))
     drawn: Array = draw(inputs.grid(shape, limit=8))
-    return drawn * (15 / 8)
+    return np.asarray(drawn * (15 / 8))  # NumPy turns results without dimensions into plain numbers
+
+
+@st.composite
+def numbers_of_some_size(draw: Draw) -> Array:
+    """Draw the same with the first within ±4.
+
+    (1 + tanh(x/2)) / 2 is as right as any formula, and in single precision it is off by 2^-24 of
+    1, not of its own value: with a value like s(-4) among them the margin allows for that.
+    """
+    x: Array = draw(numbers())
+    x.reshape(-1)[:1] /= 4
+    return x
 
 
 @st.composite
@@ -78,7 +90,7 @@ def vectors(draw: Draw) -> Array:
 
 sigmoid_agrees = agreement(
     of="gates.sigmoid",
-    arguments=st.tuples(numbers()),
+    arguments=st.tuples(numbers_of_some_size()),
     claim="sigmoid(x) = 1 / (1 + exp(-x)), entry by entry, in the shape of x.",
     hint="Look at the sign in front of x and at the brackets round the denominator.",
 )
@@ -95,7 +107,8 @@ sigmoid_leaves_arguments_alone = unmodified(of="gates.sigmoid", arguments=st.tup
 def mirrored_about_one_half(sigmoid: Any, x: Array) -> None:
     with np.errstate(all="ignore"):
         want = 1 - sigmoid(x)
-    expect_close(call("sigmoid", -x), got=sigmoid(-x), want=want)
+    mirrored = np.asarray(-x)
+    expect_close(call("sigmoid", mirrored), got=sigmoid(mirrored), want=want)
 
 
 @check(
@@ -158,7 +171,7 @@ def acts_entry_by_entry(sigmoid: Any, x: Array) -> None:
 )
 @given(x=numbers())
 def survives_extreme_numbers(sigmoid: Any, x: Array) -> None:
-    large = x * (BIG / 15)  # zero, or at least 78 in size: exp(-78) is nothing
+    large = np.asarray(x * (BIG / 15))  # zero, or at least 78 in size: exp(-78) is nothing
     values = sigmoid(large)
     expect_finite(call("sigmoid", large), got=values)
     expect_close(call("sigmoid", large), got=values, want=(1 + np.sign(large)) / 2)
@@ -328,15 +341,14 @@ def gru_survives_extreme_inputs(gru_cell: Any, case: tuple[Array, Array, Weights
 def lstm_arguments(draw: Draw) -> tuple[Array, Array, Array, Weights]:
     """Draw an input, both states and all eight matrices; the cell may be larger than tanh could return."""
     h, d = draw(inputs.sizes(2))
-    x, hidden, cell = draw(inputs.grid((d,))), draw(inputs.grid((h,), limit=1)), draw(inputs.grid((h,), limit=4))
-    return x, hidden, cell, _weights(draw, LSTM, h, d)
+    x, hidden = draw(inputs.grid((d,), limit=1)), draw(inputs.grid((h,), limit=1))
+    return x, hidden, draw(inputs.grid((h,), limit=4)), _weights(draw, LSTM, h, d)
 
 
 @st.composite
 def driven_lstm(draw: Draw) -> tuple[Array, Array, Array, Weights]:
     """Draw the same with x[0] = 1, the input that drives the gates."""
     x, hidden, cell, params = draw(lstm_arguments())
-    x = x / 2
     x[0] = 1.0
     return x, hidden, cell, params
 

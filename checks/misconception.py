@@ -17,7 +17,9 @@ class Misconception:
     """One mistake in one function.
 
     `of` is the item's id, `name` the short phrase of the diagnosis, `why` one sentence for the
-    student on what they seem to have done, and `function` computes what the mistake computes.
+    student on what they seem to have done, and `function` computes what the mistake computes. For an
+    item over several functions it is a class that holds the mistaken ones as static methods; what it
+    does not hold is taken from the reference.
     """
 
     of: str
@@ -36,6 +38,8 @@ def misconception(*, of: str, name: str, why: str) -> Callable[[Callable[..., An
     """
 
     def declare(function: Callable[..., Any]) -> Misconception:
+        if isinstance(function, type):
+            return Misconception(of=of, name=name, why=why, function=function)
         # A wrong formula may overflow or divide by zero, as the student's does: its warning is no news.
         return Misconception(of=of, name=name, why=why, function=np.errstate(all="ignore")(function))
 
@@ -53,3 +57,20 @@ def misconceptions_in(module: ModuleType) -> list[Misconception]:
         for value in vars(module).values()
         if isinstance(value, Misconception) and value.function.__module__ == module.__name__
     ]
+
+
+def functions_of(
+    mistake: Misconception, reference: ModuleType, tools: ModuleType
+) -> Callable[[str], Callable[..., Any]]:
+    """Return how to find the functions of a submission with this one mistake."""
+
+    def find(name: str) -> Callable[..., Any]:
+        if name == mistake.of.split(".", 1)[1]:
+            return mistake.function
+        for place in (mistake.function, reference, tools):
+            if hasattr(place, name):
+                found: Callable[..., Any] = getattr(place, name)
+                return found
+        raise LookupError(f"{mistake.of} asks for {name}, which nobody has")
+
+    return find

@@ -131,7 +131,7 @@ def angles_are_a_geometric_progression(sinusoidal_encoding: Any, table: tuple[An
     expect_close(about, got=angles[0], want=1.0, sentence="The first pair does not turn by 1 radian.")
     with np.errstate(all="ignore"):
         expect_close(about, got=base * left, want=np.ones(d // 2 - 1), scale=8.0,
-                     sentence="From pair to pair the angle does not shrink by the root of degree d/2 of base.")  # fmt: skip
+                     sentence="From pair to pair the angle shrinks by another factor than base^(2/d).")  # fmt: skip
 
 
 @check(
@@ -243,7 +243,7 @@ def wavelengths_are_a_geometric_progression(wavelengths: Any, width: tuple[int, 
     with np.errstate(all="ignore"):
         grown = (lengths[1:] / lengths[:-1]) ** (d // 2) / base
     expect_close(call("wavelengths", d, base), got=grown, want=np.ones(d // 2 - 1), scale=8.0,
-                 sentence="From pair to pair the wavelength does not grow by the root of degree d/2 of base.")  # fmt: skip
+                 sentence="From pair to pair the wavelength grows by another factor than base^(2/d).")  # fmt: skip
 
 
 @check(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -21,6 +22,17 @@ class Subject(Protocol):
         """Return its result, and the arguments as they are after the call."""
 
 
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """An object a submission made. A check hands it back and never looks inside."""
+
+    number: int
+    value: Any = field(default=None, compare=False, repr=False)  # only where it was made in this process
+
+    def __str__(self) -> str:
+        return "model"
+
+
 class InProcess:
     """A function of this process: the reference, a misconception, a mutant."""
 
@@ -37,10 +49,11 @@ class InProcess:
         given = copied(arguments)
         try:
             with np.errstate(all="ignore"):
-                value = self._function(*given)
+                value = self._function(*(each.value if isinstance(each, Kept) else each for each in given))
         except Exception as error:
             raise raised(type(error).__name__, str(error)) from error
-        return self._signature.accept(value, arguments), given
+        accepted = self._signature.accept(value, arguments)
+        return (Kept(id(accepted), accepted) if self._signature.makes_object else accepted), given
 
 
 def copied(value: Any) -> Any:

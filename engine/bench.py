@@ -14,6 +14,7 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -24,6 +25,7 @@ from engine.pipeline import Judge, pinned, tier_for
 from engine.records import GraderFault
 from engine.rubric import read_rubric
 from engine.verify import EXAMPLES, FOUNDATION, holds
+from engine.worker import tools
 
 ROUNDS = 5
 ISOLATED, UNSAFE, PYTEST = "isolated, recorded inputs", "in one process, recorded inputs (unsafe)", "one pytest process"
@@ -33,11 +35,11 @@ PYTEST_FILE = """
 import importlib.util
 import pytest
 from checks.subject import InProcess
-from checks.contract import SIGNATURES
+from checks.contract import signature_of
 from engine.corpus import reference_module
 from engine.rubric import all_checks
 from engine.truth import Truth
-from engine.bench import imported
+from engine.bench import found, imported
 from pathlib import Path
 
 SUBMISSION = imported(Path({folder!r}))
@@ -45,7 +47,7 @@ SUBMISSION = imported(Path({folder!r}))
 @pytest.mark.parametrize("check", all_checks().values(), ids=lambda check: check.id)
 def test_check(check):
     module = check.of.split(".")[0]
-    handed = {{name: InProcess(getattr(SUBMISSION[module], name), SIGNATURES[f"{{module}}.{{name}}"])
+    handed = {{name: InProcess(found(SUBMISSION[module], name), signature_of(module, name))
               for name in check.functions}}
     if check.needs_truth:
         handed["truth"] = Truth(reference_module(check.of))
@@ -120,9 +122,15 @@ def imported(folder: Path) -> dict[str, ModuleType]:
 def _in_process(folder: Path, recordings: Sequence[Recording]) -> None:
     modules = imported(folder)
     for recording in recordings:
-        module: Any = modules[recording.check.of.split(".", 1)[0]]
+        find = partial(found, modules[recording.check.of.split(".", 1)[0]])
         for example in recording.examples:
-            _require(holds(recording.check, example, lambda name, module=module: getattr(module, name)), UNSAFE)
+            _require(holds(recording.check, example, find), UNSAFE)
+
+
+def found(module: ModuleType, name: str) -> Callable[..., Any]:
+    """Return a function of the submission, or the tool of that name."""
+    function: Callable[..., Any] = getattr(module if hasattr(module, name) else tools, name)
+    return function
 
 
 def _pytest(test: Path) -> None:

@@ -8,20 +8,22 @@ recorder, and for every submission the recorded calls are replayed.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from types import ModuleType
 from typing import Any
 
 from checks.check import Check
-from checks.contract import SIGNATURES
+from checks.contract import SIGNATURES, signature_of
 from checks.contract.signature import Shape
 from checks.expect import Failure
-from checks.subject import InProcess
+from checks.subject import InProcess, Kept
 from engine import cache
 from engine.records import GraderFault
 from engine.truth import Truth
-from engine.worker import wire
+from engine.worker import tools, wire
+from engine.worker.serving import TOOLS
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,7 @@ class RecordedCall:
     function: str
     arguments: tuple[Any, ...]
     keep: bool  # whether the arguments are wanted back
+    store: int | None  # the number its result stays in the worker under, if it is an object
     payload: bytes
     returned: Any
     shapes: tuple[Shape, ...]  # of the results
@@ -77,8 +80,9 @@ def _recorded(check: Check, number: int, examples: int) -> tuple[Example, ...]:
     module = reference_module(check.of)
     drawn_examples: list[Example] = []
     check.run(lambda **drawn: drawn_examples.append(Example(drawn)), number=number, examples=examples, shrink=False)
+    numbers = count()
     for example in drawn_examples:
-        handed: dict[str, Any] = {name: _Recorder(example, module, check, name) for name in check.functions}
+        handed: dict[str, Any] = {name: _Recorder(example, module, check, name, numbers) for name in check.functions}
         if check.needs_truth:
             handed["truth"] = _RecordedTruth(example, Truth(module))
         try:
@@ -91,20 +95,23 @@ def _recorded(check: Check, number: int, examples: int) -> tuple[Example, ...]:
     return tuple(drawn_examples)
 
 
-def call_payload(module: str, function: str, arguments: Sequence[Any], *, keep: bool) -> bytes:
-    """Encode the request to call a function."""
-    return wire.pack(["call", module, function, list(arguments), keep])
+def call_payload(module: str, function: str, arguments: Sequence[Any], *, keep: bool, store: int | None) -> bytes:
+    """Encode the request to call a function; `store` is the number its result stays in the worker under."""
+    given = [wire.Kept(each.number) if isinstance(each, Kept) else each for each in arguments]
+    return wire.pack(["call", module if f"{module}.{function}" in SIGNATURES else TOOLS, function, given, keep, store])
 
 
 class _Recorder:
     """The reference, noting each call."""
 
-    def __init__(self, example: Example, module: ModuleType, check: Check, name: str) -> None:
+    def __init__(self, example: Example, module: ModuleType, check: Check, name: str, numbers: Iterator[int]) -> None:
         self._example = example
+        self._numbers = numbers
         self._module = check.of.split(".", 1)[0]
         self._name = name
-        self._signature = SIGNATURES[f"{self._module}.{name}"]
-        self._subject = InProcess(getattr(module, name), self._signature)
+        self._signature = signature_of(self._module, name)
+        function = getattr(module, name) if self._signature.id in SIGNATURES else getattr(tools, name)
+        self._subject = InProcess(function, self._signature)
 
     def __call__(self, *arguments: Any) -> Any:
         return self._record(arguments, keep=False)[0]
@@ -114,9 +121,15 @@ class _Recorder:
 
     def _record(self, arguments: tuple[Any, ...], *, keep: bool) -> tuple[Any, tuple[Any, ...]]:
         value, after = self._subject.with_arguments(*arguments)
-        payload = call_payload(self._module, self._name, arguments, keep=keep)
+        store = None
+        if self._signature.makes_object:
+            store = next(self._numbers)
+            value = Kept(store, value.value)
+        payload = call_payload(self._module, self._name, arguments, keep=keep, store=store)
         shapes = self._signature.shapes(arguments)
-        self._example.calls.append(RecordedCall(self._name, arguments, keep, payload, value, shapes))
+        asked = tuple(Kept(each.number) if isinstance(each, Kept) else each for each in arguments)
+        returned = Kept(store) if store is not None else value  # the object itself is not worth keeping
+        self._example.calls.append(RecordedCall(self._name, asked, keep, store, payload, returned, shapes))
         return value, after
 
 

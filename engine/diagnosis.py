@@ -9,19 +9,20 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
-from checks.contract import MODULES, SIGNATURES, Signature
+from checks.contract import MODULES, signature_of
 from checks.expect import Failure, changed
-from checks.misconception import Misconception, misconceptions_in
-from checks.subject import InProcess, Raised
-from engine.corpus import RecordedCall
+from checks.misconception import Misconception, functions_of, misconceptions_in
+from checks.subject import InProcess, Kept, Raised
+from engine.corpus import RecordedCall, reference_module
 from engine.judge import Judgement, returned
 from engine.records import SEVERITY, Diagnosis, Outcome
 from engine.rubric import Item
+from engine.worker import tools
 
 ALIKE = 1e-4  # relative: misconceptions differ from each other by far more, rounding by far less
 WRONG = {Outcome.BROKEN, Outcome.RAISED}
@@ -31,7 +32,7 @@ class Diagnostician:
     """Remembers what each misconception answers, so that a class of students costs no more than one."""
 
     def __init__(self) -> None:
-        self._answers: dict[tuple[str, str, bytes], Any] = {}
+        self._known: dict[tuple[str, str, str], Answers] = {}
 
     def diagnose(self, items: Sequence[Item], judgement: Judgement) -> dict[str, Diagnosis]:
         """Return the mistake of each item that has one with a name."""
@@ -39,30 +40,54 @@ class Diagnostician:
         found: dict[str, Diagnosis] = {}
         for item in items:
             worst = max((outcomes[check.id] for check in item.checks), key=SEVERITY.__getitem__)
-            tried = [pair for check in item.checks for pair in judgement.replies.get(check.id, ())]
-            if worst in WRONG and tried:
-                answers = [(call, _student_answer(call, reply, SIGNATURES[item.id])) for call, reply in tried]
-                fitting = self.fitting(item.id, answers)
-                if fitting:
-                    found[item.id] = Diagnosis("; or ".join(m.name for m in fitting), " ".join(m.why for m in fitting))
+            if worst not in WRONG:
+                continue
+            tried = {check.id: judgement.replies.get(check.id, []) for check in item.checks}
+            fitting = self.fitting(item.id, {check: _student_answers(item.id, pairs) for check, pairs in tried.items()})
+            if fitting:
+                found[item.id] = Diagnosis("; or ".join(m.name for m in fitting), " ".join(m.why for m in fitting))
         return found
 
-    def fitting(self, item: str, answers: Sequence[tuple[RecordedCall, Any]]) -> list[Misconception]:
-        """Return the misconceptions that agree with every one of these answers."""
-        signature = SIGNATURES[item]
-        return [
-            misconception
-            for misconception in misconceptions().get(item, ())
-            if all(_alike(given, self.answer(misconception, signature, call)) for call, given in answers)
-        ]
+    def fitting(self, item: str, answers: Mapping[str, Sequence[tuple[RecordedCall, Any]]]) -> list[Misconception]:
+        """Return the misconceptions that agree with every one of these answers, given by check."""
+        if not any(answers.values()):
+            return []
+        return [mistake for mistake in misconceptions().get(item, ()) if self._fits(mistake, answers)]
 
-    def answer(self, misconception: Misconception, signature: Signature, call: RecordedCall) -> Any:
-        """Return what the misconception answers to a recorded call."""
-        key = (misconception.of, misconception.name, call.payload)
-        if key not in self._answers:
-            subject = InProcess(misconception.function, signature)
-            self._answers[key] = _outcome_of(lambda: subject.with_arguments(*call.arguments), call)
-        return self._answers[key]
+    def _fits(self, mistake: Misconception, answers: Mapping[str, Sequence[tuple[RecordedCall, Any]]]) -> bool:
+        for check, pairs in answers.items():
+            own = self._known.setdefault((mistake.of, mistake.name, check), Answers(mistake))
+            if not all(_alike(given, own.answer(call, position)) for position, (call, given) in enumerate(pairs)):
+                return False
+        return True
+
+
+class Answers:
+    """What a misconception answers to the recorded calls of one check, in their order: an object made by one
+    call may be asked for by the next.
+    """
+
+    def __init__(self, mistake: Misconception) -> None:
+        self._module = mistake.of.split(".", 1)[0]
+        self._function = functions_of(mistake, reference_module(mistake.of), tools)
+        self._known: list[Any] = []
+        self._objects: dict[int, Any] = {}
+
+    def answer(self, call: RecordedCall, position: int) -> Any:
+        """Return the answer to the call at this position; positions are asked from zero up."""
+        if position == len(self._known):
+            self._known.append(_outcome_of(lambda: self._called(call), call))
+        return self._known[position]
+
+    def _called(self, call: RecordedCall) -> tuple[Any, Any]:
+        subject = InProcess(self._function(call.function), signature_of(self._module, call.function))
+        given = [Kept(each.number, self._objects.get(each.number)) if isinstance(each, Kept) else each
+                 for each in call.arguments]  # fmt: skip
+        value, after = subject.with_arguments(*given)
+        if call.store is not None:
+            self._objects[call.store] = value.value
+            value = ()
+        return value, after
 
 
 @cache
@@ -75,12 +100,14 @@ def misconceptions() -> Mapping[str, list[Misconception]]:
     return found
 
 
-def _student_answer(call: RecordedCall, reply: dict[str, Any], signature: Signature) -> Any:
-    def accept() -> tuple[Any, Any]:
-        value = signature.accept(returned(reply), call.arguments)
-        return value, reply.get("arguments") or call.arguments
+def _student_answers(item: str, pairs: Sequence[tuple[RecordedCall, dict[str, Any]]]) -> list[tuple[RecordedCall, Any]]:
+    module = item.split(".", 1)[0]
 
-    return _outcome_of(accept, call)
+    def accepted(call: RecordedCall, reply: dict[str, Any]) -> tuple[Any, Any]:
+        value = signature_of(module, call.function).accept(returned(reply), call.arguments, call.shapes)
+        return () if call.store is not None else value, reply.get("arguments") or call.arguments
+
+    return [(call, _outcome_of(partial(accepted, call, reply), call)) for call, reply in pairs]
 
 
 def _outcome_of(ask: Any, call: RecordedCall) -> Any:

@@ -8,31 +8,34 @@ comes back from a worker is trusted to be anything but data.
 
 from __future__ import annotations
 
+import math
 import re
 import sys
 import time
 import traceback
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from hypothesis.errors import HypothesisException
 
 from checks.check import Check
-from checks.contract import SIGNATURES
+from checks.contract import TOOLS, signature_of
 from checks.expect import Call, Failure
-from checks.subject import Raised, raised
+from checks.subject import Kept, Raised, raised
 from engine.corpus import Example, RecordedCall, Recording, call_payload, reference_module
 from engine.records import Counterexample, GraderFault, Outcome, Source, Submission, Verdict
 from engine.truth import Truth
-from engine.workers import Budget, Worker, WorkerLost, Zygotes
+from engine.workers import BATCH_PATIENCE, Budget, Worker, WorkerLost, Zygotes
 
 BATCH_CALLS = 25
 BATCH_BYTES = 2**18
 SHRINK_ATTEMPTS = 400  # counted, not timed: the same submission must get the same counterexample
 SHRINK_SECONDS = 5.0  # a submission too slow for that keeps its first counterexample, which is the same every time too
 LOAD_SECONDS = 60.0
+LIVE_OBJECTS = 10**9  # objects of calls made now are numbered from here, those of recorded calls from zero
 TIMEOUTS_PER_ITEM = 2
 TIMEOUTS_PER_SUBMISSION = 6
 ENOUGH_TO_SEE_A_CONSTANT = 10
@@ -206,6 +209,7 @@ class _Distinct:
         self._wanted: set[bytes] = set()
 
     def note(self, given: Any, wanted: Any) -> None:
+        """Hear of one more result."""
         if len(self._given) < 2:
             self._given.add(_values(given))
             self._wanted.add(_values(wanted))
@@ -230,6 +234,7 @@ class _Handed:
         self.session = session
         self.module = check.of.split(".", 1)[0]
         self._truth = Truth(reference_module(check.of)) if check.needs_truth else None
+        self._numbers = count(LIVE_OBJECTS)
 
     def arguments(self) -> dict[str, Any]:
         handed: dict[str, Any] = {name: _Subject(self, name) for name in self.check.functions}
@@ -244,7 +249,9 @@ class _Handed:
         self, function: str, arguments: tuple[Any, ...], *, keep: bool
     ) -> tuple[dict[str, Any], RecordedCall | None]:
         """Return the submission's reply, and the recorded call it replies to if it is one."""
-        return self.session.call(self.check.of, function, arguments, keep=keep), None
+        store = next(self._numbers) if signature_of(self.module, function).makes_object else None
+        reply = self.session.call(self.check.of, function, arguments, keep=keep, store=store)
+        return {**reply, "store": store}, None
 
     def note(self, value: Any, call: RecordedCall) -> None:
         """Hear of an accepted result of a recorded call."""
@@ -303,7 +310,7 @@ class _Subject:
     def __init__(self, handed: _Handed, name: str) -> None:
         self._handed = handed
         self._name = name
-        self._signature = SIGNATURES[f"{handed.module}.{name}"]
+        self._signature = signature_of(handed.module, name)
 
     def __call__(self, *arguments: Any) -> Any:
         return self._ask(arguments, keep=False)[0]
@@ -319,6 +326,8 @@ class _Subject:
             if not failure.call:
                 failure.call = str(Call(self._name, arguments))
             raise
+        if self._signature.makes_object:
+            return Kept(recorded.store if recorded and recorded.store is not None else reply["store"]), arguments
         if recorded:
             self._handed.note(value, recorded)
         after = reply.get("arguments")
@@ -407,6 +416,8 @@ class _Session:
         """Make sure the function can be called, or raise Unavailable."""
         module = item.split(".", 1)[0]
         self._within_limits(item)
+        if function in TOOLS:
+            return
         if module in self._failed_files:
             raise self._failed_files[module]
         key = f"{module}.{function}"
@@ -424,7 +435,10 @@ class _Session:
         """Send recorded calls; return the replies there were, and how the worker was lost if it was."""
         name = item.split(".", 1)[1]
         try:
-            replies = self._live().requests([call.payload for call in calls], seconds=self._seconds(), doing=name)
+            payloads = [call.payload for call in calls]
+            # Objects would be gone with a worker that is dropped for being slow, and training one is slow.
+            patience = math.inf if any(call.store is not None for call in calls) else BATCH_PATIENCE
+            replies = self._live().requests(payloads, seconds=self._seconds(), doing=name, patience=patience)
         except WorkerLost as lost:
             self._drop_worker()
             return lost.answers, lost
@@ -432,12 +446,14 @@ class _Session:
             self._drop_worker()  # answers nobody waited for would come first next time
         return replies, None
 
-    def call(self, item: str, function: str, arguments: tuple[Any, ...], *, keep: bool) -> dict[str, Any]:
+    def call(
+        self, item: str, function: str, arguments: tuple[Any, ...], *, keep: bool, store: int | None
+    ) -> dict[str, Any]:
         """Call one function now."""
         module = item.split(".", 1)[0]
         self.require(item, function)
         try:
-            payload = call_payload(module, function, arguments, keep=keep)
+            payload = call_payload(module, function, arguments, keep=keep, store=store)
             return self._live().requests([payload], seconds=self._seconds(), doing=function)[0]
         except WorkerLost:
             self._drop_worker()

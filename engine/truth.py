@@ -24,15 +24,17 @@ OWN_ROUNDING = 64 * SINGLE  # of the largest entry: sums and products that no pe
 
 
 class Truth:
-    """Functions by the contract's names that return Expected values."""
+    """The reference: functions by the contract's names return Expected values, any other function what it returns."""
 
     def __init__(self, module: ModuleType) -> None:
         self._module = module
         self._stem = module.__name__.rsplit(".", 1)[-1]
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        signature = SIGNATURES[f"{self._stem}.{name}"]
-        function = getattr(self._module, name)
+        function: Callable[..., Any] = getattr(self._module, name)
+        signature = SIGNATURES.get(f"{self._stem}.{name}")
+        if signature is None:
+            return function
         return lambda *arguments: expected(function, signature, arguments)
 
 

@@ -15,21 +15,22 @@ from typing import Any
 import numpy as np
 
 from checks.check import Check
-from checks.contract import SIGNATURES
+from checks.contract import MODULES, signature_of
 from checks.expect import Failure
-from checks.misconception import Misconception
+from checks.misconception import Misconception, functions_of
 from checks.subject import InProcess
-from engine.corpus import Example, RecordedCall, Recording, draw
-from engine.diagnosis import Diagnostician, misconceptions
+from engine.corpus import Example, RecordedCall, Recording, draw, reference_module
+from engine.diagnosis import Answers, Diagnostician, misconceptions
 from engine.intake import take_in
 from engine.judge import batches
 from engine.pipeline import Options, judged, tier_for
 from engine.records import ItemResult, Outcome, Source, Submission, SubmissionResult
 from engine.rubric import Rubric, read_rubric
+from engine.worker import tools
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "submissions" / "examples"
 FOUNDATION = "right_numpy"
-OVERLAID = "+"  # marks the id of an example laid over the right submission
+EXAMPLES_LAID_OVER = 20  # enough to see a neighbour fall over; each example has met the full number alone
 
 
 @dataclass
@@ -99,22 +100,25 @@ def _examples(report: Report, rubric: Rubric, folder: Path, jobs: int) -> None:
     report.problems += [
         f"{name}: in expected.toml, but there is no such example" for name in expected if name not in examples
     ]
-    whole = [_laid_over(s, examples[FOUNDATION]) for name, s in examples.items() if not name.startswith("right_")]
-    results = judged([*examples.values(), *whole], rubric, Options(jobs=jobs), tier_for(trusted=False))
-    for submission, result in results:
-        name = submission.id.removesuffix(OVERLAID)
-        if name in expected:
-            report.problems += _compare(result, expected[name], alone=submission.id == name)
+    tier = tier_for(trusted=False)
+    for submission, result in judged(list(examples.values()), rubric, Options(jobs=jobs), tier):
+        if submission.id in expected:
+            report.problems += _compare(result, expected[submission.id], elsewhere=Outcome.MISSING)
+    for module in MODULES:
+        named = {name for name, wanted in expected.items() if wanted["item"].split(".", 1)[0] == module}
+        laid_over = [_laid_over(s, examples[FOUNDATION]) for name, s in examples.items() if name in named]
+        options = Options(jobs=jobs, examples=EXAMPLES_LAID_OVER)
+        for submission, result in judged(laid_over, rubric.only([module]), options, tier):
+            report.problems += _compare(result, expected[submission.id], elsewhere=Outcome.HELD)
 
 
 def _laid_over(example: Submission, foundation: Submission) -> Submission:
     """Return the example with every other function taken from a right submission (its own file wins)."""
     ground = tuple(Source(f"solution_{source.stem}.py", source.cells) for source in foundation.sources)
-    return replace(example, id=example.id + OVERLAID, sources=(*example.sources, *ground))
+    return replace(example, sources=(*example.sources, *ground))
 
 
-def _compare(result: SubmissionResult, wanted: Mapping[str, str], *, alone: bool) -> list[str]:
-    elsewhere = Outcome.MISSING if alone else Outcome.HELD
+def _compare(result: SubmissionResult, wanted: Mapping[str, str], *, elsewhere: Outcome) -> list[str]:
     problems = []
     for item in result.items:
         if wanted["item"] in ("*", item.id):
@@ -141,7 +145,7 @@ def _mistakes(report: Report, recordings: Sequence[Recording]) -> None:
     for recording in recordings:
         by_item.setdefault(recording.check.of, []).append(recording)
     for item, named in misconceptions().items():
-        calls = [call for recording in by_item[item] for call in first_calls(recording)]
+        calls = {recording.check.id: first_calls(recording) for recording in by_item[item]}
         for mistake in named:
             if not any(_catches(recording, mistake) for recording in by_item[item]):
                 report.problems.append(f"{item}: no check catches the mistake {mistake.name!r}")
@@ -158,22 +162,25 @@ def first_calls(recording: Recording) -> list[RecordedCall]:
     return [call for example in next(batches(recording.examples)) for call in example.calls]
 
 
-def _fitting(diagnostician: Diagnostician, mistake: Misconception, calls: Sequence[RecordedCall]) -> list[str]:
-    signature = SIGNATURES[mistake.of]
-    answers = [(call, diagnostician.answer(mistake, signature, call)) for call in calls]
+def _fitting(
+    diagnostician: Diagnostician, mistake: Misconception, calls: Mapping[str, Sequence[RecordedCall]]
+) -> list[str]:
+    answers = {}
+    for check, asked in calls.items():
+        own = Answers(mistake)
+        answers[check] = [(call, own.answer(call, position)) for position, call in enumerate(asked)]
     return [fit.name for fit in diagnostician.fitting(mistake.of, answers)]
 
 
 def _catches(recording: Recording, mistake: Misconception) -> bool:
-    return any(not holds(recording.check, example, lambda _: mistake.function) for example in recording.examples)
+    find = functions_of(mistake, reference_module(mistake.of), tools)
+    return any(not holds(recording.check, example, find) for example in recording.examples)
 
 
 def holds(check: Check, example: Example, function: Callable[[str], Callable[..., Any]]) -> bool:
     """Return whether a check's body holds on a recorded example for functions of this process."""
     module = check.of.split(".", 1)[0]
-    handed: dict[str, Any] = {
-        name: InProcess(function(name), SIGNATURES[f"{module}.{name}"]) for name in check.functions
-    }
+    handed: dict[str, Any] = {name: InProcess(function(name), signature_of(module, name)) for name in check.functions}
     if check.needs_truth:
         handed["truth"] = _Remembered(example)
     try:

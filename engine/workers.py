@@ -167,14 +167,16 @@ class Worker:
         """Ask one thing and wait for the answer."""
         return self.requests([wire.pack(list(message))], seconds=seconds, doing=doing)[0]
 
-    def requests(self, payloads: Sequence[bytes], *, seconds: float, doing: str) -> list[dict[str, Any]]:
+    def requests(
+        self, payloads: Sequence[bytes], *, seconds: float, doing: str, patience: float = BATCH_PATIENCE
+    ) -> list[dict[str, Any]]:
         """Ask several things at once; each answer has its own deadline.
 
         Returns fewer answers than questions when they come too slowly to be worth waiting for all
         of them; the worker is then to be dropped. Raises WorkerLost when an answer does not come.
         """
         answers: list[dict[str, Any]] = []
-        enough = time.monotonic() + BATCH_PATIENCE
+        enough = time.monotonic() + patience
         try:
             self._channel.send(*payloads, deadline=time.monotonic() + seconds)
             for _ in payloads:

@@ -1,11 +1,18 @@
 """The contract as data: one file per module, one Signature per function."""
 
-from checks.contract import attention
+from checks.contract import attention, tools
 from checks.contract.signature import Signature
 
 _MODULES = (attention,)
 
 MODULES = tuple(module.__name__.rsplit(".", 1)[1] for module in _MODULES)
+TOOLS: dict[str, Signature] = {row.name: row for row in tools.FUNCTIONS}
 SIGNATURES: dict[str, Signature] = {row.id: row for module in _MODULES for row in module.FUNCTIONS}
 
-__all__ = ["MODULES", "SIGNATURES", "Signature"]
+
+def signature_of(module: str, function: str) -> Signature:
+    """Return the signature of a module's function, or of one of our tools that every module may use."""
+    return SIGNATURES.get(f"{module}.{function}") or TOOLS[function]
+
+
+__all__ = ["MODULES", "SIGNATURES", "TOOLS", "Signature", "signature_of"]

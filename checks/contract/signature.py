@@ -19,6 +19,7 @@ import numpy as np
 from checks.expect import Array, Failure
 
 NUMBER = ""  # the shape of a plain number
+OBJECT = "object"  # a result that stays where it was made: a trained model, a module
 
 Pattern = str | Mapping[str, str] | None
 Result = str | Mapping[str, str] | Callable[[tuple[Any, ...]], tuple[int, ...]]
@@ -38,6 +39,11 @@ class Signature:
     steps: bool = False  # jumps: rounding of the input is no excuse for another output
 
     @property
+    def makes_object(self) -> bool:
+        """Whether the result is an object of the submission's own, only ever handed back to it."""
+        return self.returns == (OBJECT,)
+
+    @property
     def id(self) -> str:
         """The id of the item, module.function."""
         return f"{self.module}.{self.name}"
@@ -48,6 +54,8 @@ class Signature:
 
     def shapes(self, arguments: tuple[Any, ...]) -> tuple[Shape, ...]:
         """Return the shapes the results must have for these arguments."""
+        if self.makes_object:
+            return ()
         sizes: dict[str, tuple[int, ...]] = {}
         for pattern, argument in zip(self.parameters.values(), arguments, strict=False):
             _bind(pattern, argument, sizes)
@@ -58,6 +66,10 @@ class Signature:
 
         `shapes` are those of the arguments, if somebody has worked them out before.
         """
+        if self.makes_object:
+            if value is None:
+                raise Failure(f"{self.name} returned {_described(value)}; expected an object to work with.")
+            return value
         shapes = shapes or self.shapes(arguments)
         if len(shapes) == 1:
             if self.weights_allowed and isinstance(value, tuple) and len(value) == 2 and not _fits(value, shapes[0]):

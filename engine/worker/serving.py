@@ -19,13 +19,14 @@ from typing import Any
 
 import numpy as np
 
-from engine.worker import wire
+from engine.worker import tools, wire
 from engine.worker.sources import DisplayOnly, StudentFile, StudentModules
 
 OUTPUT_KEPT = 64 * 2**10
 OUTPUT_LIMIT = 16 * 2**20
 MESSAGE_LIMIT = 600
 FRAMES_SHOWN = 4
+TOOLS = "tools"  # the module name our own functions go by
 SETTLED = 3  # times in a row that a function took tensors before they are tried first
 
 Convert = Callable[[list[Any]], list[Any]]
@@ -71,6 +72,7 @@ class Server:
         self._channel = channel
         self._modules: StudentModules | None = None
         self._found: dict[tuple[str, str], Callable[..., Any]] = {}
+        self._objects: dict[int, Any] = {}
         self._taken: dict[str, tuple[Convert, int]] = {}  # by function: the last conversion it took, how often in a row
 
     def serve(self) -> None:
@@ -129,20 +131,24 @@ class Server:
         return close[0] if close else None
 
     def _reseed(self, number: int) -> dict[str, Any]:
-        """Start the global generators anew, so that a verdict does not depend on what ran before."""
+        """Start the global generators anew and forget objects: a verdict must not depend on what ran before."""
+        self._objects.clear()
         random.seed(number)
         np.random.seed(number)  # noqa: NPY002 - the legacy generator is the global one students use
         if "torch" in sys.modules:
             sys.modules["torch"].manual_seed(number)
         return {}
 
-    def _call(self, module: str, name: str, arguments: list[Any], keep: bool) -> dict[str, Any]:
-        """Call with NumPy arrays; if that raises and torch is loaded, with tensors (float64, then float32)."""
-        if "torch" not in sys.modules:
-            return self._attempt(module, name, arguments, keep)
+    def _call(self, module: str, name: str, arguments: list[Any], keep: bool, store: int | None) -> dict[str, Any]:
+        """Call with NumPy arrays; if that raises and torch is loaded, with tensors (float64, then float32).
+
+        With `store` the result stays here under that number.
+        """
+        if "torch" not in sys.modules or module == TOOLS:
+            return self._attempt(module, name, arguments, keep, store)
         failures = {}
         for convert in self._conversions(name):
-            reply = self._attempt(module, name, convert(arguments), keep)
+            reply = self._attempt(module, name, convert(arguments), keep, store)
             if "returned" in reply:
                 self._remember(name, convert)
                 return reply
@@ -152,9 +158,20 @@ class Server:
         # A module written for tensors fails on arrays in a way that says nothing: show its failure on tensors.
         return failures[_as_float64_tensors]
 
-    def _attempt(self, module: str, name: str, given: list[Any], keep: bool) -> dict[str, Any]:
+    def _function(self, module: str, name: str) -> Callable[..., Any]:
+        return getattr(tools, name) if module == TOOLS else self._found[module, name]
+
+    def _object(self, value: Any) -> Any:
+        """Return what a number stands for; anything else stands for itself."""
+        return self._objects[value.number] if type(value) is wire.Kept else value
+
+    def _attempt(self, module: str, name: str, given: list[Any], keep: bool, store: int | None) -> dict[str, Any]:
         try:
-            result = _as_arrays(self._found[module, name](*given))
+            result = self._function(module, name)(*(self._object(each) for each in given))
+            if store is not None:
+                self._objects[store] = result
+                return {"returned": None if result is None else True}
+            result = _as_arrays(result)
             return {"returned": result, "arguments": _as_arrays(given) if keep else None}
         except BaseException as error:  # noqa: BLE001 - a function can raise anything, too
             return _described(error)

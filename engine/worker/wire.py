@@ -28,7 +28,7 @@ DIMENSION_LIMIT = 8
 DEPTH_LIMIT = 32
 INTEGER_DIGITS = 4000  # Python refuses to convert longer ones to text
 
-ARRAY, TUPLE, OPAQUE, BIG_INTEGER = 1, 2, 3, 4
+ARRAY, TUPLE, OPAQUE, BIG_INTEGER, KEPT = 1, 2, 3, 4, 5
 DTYPES = tuple(
     np.dtype(name)
     for name in ("<f8", "<f4", "<i8", "|b1", "<i4", "<f2", "|i1", "|u1", "<i2", "<u2", "<u4", "<u8", "<c8", "<c16")
@@ -55,6 +55,12 @@ class Opaque(NamedTuple):
     type_name: str
 
 
+class Kept(NamedTuple):
+    """An object that stays in the worker (a trained model, a module); the judge knows it by a number."""
+
+    number: int
+
+
 def pack(value: Any) -> bytes:
     """Encode a value; what is not data becomes an `Opaque`."""
     return msgspec.msgpack.encode(_plain(value, DEPTH_LIMIT))
@@ -68,18 +74,21 @@ def _plain(value: Any, depth: int) -> Any:
         return value
     if kind is int:
         return value if -(2**63) <= value < 2**64 else _big_integer(value)
-    if depth == 0:
-        return _opaque(value)
+    if kind is Kept:
+        return msgspec.msgpack.Ext(KEPT, value.number.to_bytes(8, "little"))
+    if isinstance(value, np.generic | np.ndarray | complex):
+        return _array(np.asarray(value))
+    return _container(value, depth) if depth else _opaque(value)
+
+
+def _container(value: Any, depth: int) -> Any:
+    kind = type(value)
     if kind is list:
         return [_plain(entry, depth - 1) for entry in value]
     if kind is tuple:
         return msgspec.msgpack.Ext(TUPLE, msgspec.msgpack.encode([_plain(entry, depth - 1) for entry in value]))
     if kind is dict and all(type(key) is str for key in value):
         return {key: _plain(entry, depth - 1) for key, entry in value.items()}
-    if isinstance(value, np.generic | np.ndarray):
-        return _array(np.asarray(value))
-    if kind is complex:
-        return _array(np.asarray(value))
     return _opaque(value)
 
 
@@ -127,6 +136,8 @@ def _extension(code: int, data: memoryview) -> Any:
         if len(content) > INTEGER_DIGITS:
             raise ValueError("integer too long")
         return int(content.decode("ascii"))
+    if code == KEPT and len(content) == 8:
+        return Kept(int.from_bytes(content, "little"))
     raise ValueError(f"unknown extension {code}")
 
 

@@ -1,0 +1,2 @@
+def relative_parameter_count(T, heads):
+    return 2 * (T - 1) * heads

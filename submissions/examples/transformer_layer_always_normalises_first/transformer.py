@@ -1,0 +1,24 @@
+import numpy as np
+
+
+def _softmax(x):
+    e = np.exp(x - x.max(axis=-1, keepdims=True))
+    return e / e.sum(axis=-1, keepdims=True)
+
+
+def _attention(X, p):
+    q, k, v = X @ p["W_q"], X @ p["W_k"], X @ p["W_v"]
+    return _softmax(q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])) @ v
+
+
+def _norm(x, g, b, eps=1e-5):
+    return g * (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + eps) + b
+
+
+def _ffn(X, p):
+    return np.maximum(0, X @ p["W1"] + p["b1"]) @ p["W2"] + p["b2"]
+
+
+def transformer_layer(X, params, norm_first=False):
+    h = X + _attention(_norm(X, params["gamma1"], params["beta1"]), params)
+    return h + _ffn(_norm(h, params["gamma2"], params["beta2"]), params)
