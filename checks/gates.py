@@ -636,6 +636,30 @@ def _expect_slope(lstm_weight_gradient: Any, case: Unrolled, *, forget: int) -> 
     expect_close(call("lstm_weight_gradient", xs, h0, c0, driven, dh), got=got, want=want, scale=8.0)
 
 
+@check(
+    of="gates.lstm_weight_gradient",
+    claim="The error flows back through a gate that hears the state: with i → 1, f → 0 and U_c = 0 it is the slope of"
+    " J = sum_t dh_t·h_t, where h_t = o_t∘tanh(tanh(W_c x_t)) and o_t = s(W_o x_t + U_o h_{t-1}).",
+    hint="W_c moves h_{t-1}, h_{t-1} moves the gates of step t, and these move h_t. Are the gates held fixed?",
+)
+@given(case=driven_unrolled())
+def error_flows_through_the_output_gate(lstm_weight_gradient: Any, case: Unrolled) -> None:
+    xs, h0, c0, params, dh = case
+    driven = _driven(params, i=1, f=-1) | {"U_c": np.zeros_like(params["U_c"])}
+
+    def cost(W_c: Array) -> Array:  # (…, h, d) -> (…)
+        hidden, total = h0, np.zeros(W_c.shape[:-2])
+        for x, explicit in zip(xs, dh, strict=True):
+            gate = 1 / (1 + np.exp(-(params["W_o"] @ x + hidden @ params["U_o"].T)))
+            hidden = gate * np.tanh(np.tanh(W_c @ x))
+            total = total + hidden @ explicit
+        return total
+
+    want = _slopes(cost, params["W_c"])
+    got = lstm_weight_gradient(xs, h0, c0, driven, dh)
+    expect_close(call("lstm_weight_gradient", xs, h0, c0, driven, dh), got=got, want=want, scale=8.0)
+
+
 def _slopes(cost: Callable[[Array], Array], at: Array) -> Array:
     """Return the central difference of a cost by each entry, all of them evaluated at once."""
     moves = STEP * np.eye(at.size).reshape(at.size, *at.shape)

@@ -74,6 +74,7 @@ def _parser() -> argparse.ArgumentParser:
     _judging_options(check)
 
     verify = _command(commands, "verify", _verify, "the suite against itself")
+    verify.add_argument("--only", action="append", default=[], metavar="ID", help="a module or an item (repeatable)")
     verify.add_argument("--jobs", type=_at_least_one, default=os.cpu_count() or 1, metavar="N")
 
     bench = _command(commands, "bench", _bench, "what isolation costs, measured side by side")
@@ -171,7 +172,7 @@ def _check(given: argparse.Namespace) -> int:
 def _verify(given: argparse.Namespace) -> int:
     from engine.verify import verify
 
-    report = verify(jobs=given.jobs)
+    report = verify(jobs=given.jobs, only=given.only)
     print(json.dumps(report.as_record(), indent=1) if given.json else str(report))
     return GOOD if report.good else NOT_GOOD
 

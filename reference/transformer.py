@@ -6,8 +6,9 @@ them in extended precision to learn the truth.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Mapping
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -90,3 +91,19 @@ def transformer_layer(X: npt.ArrayLike, params: Mapping[str, npt.ArrayLike], nor
         return cast("Array", X1 + transform(second_norm(X1)))  # (…, n, d)
     O1 = first_norm(attend(X) + X)  # (…, n, d)
     return second_norm(transform(O1) + O1)  # (…, n, d)
+
+
+# ------------------------------------------------------------- modules, in PyTorch
+
+_ELSEWHERE = {
+    "PositionalEncoding": "transformer_modules",
+    "CausalLM": "transformer_modules",
+    "sinusoidal_encoding": "positional",  # the table that PositionalEncoding must hold
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Offer the classes without importing torch before somebody asks for one: it takes seconds."""
+    if name not in _ELSEWHERE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"reference.{_ELSEWHERE[name]}"), name)

@@ -3,7 +3,8 @@
 A shape is written as in the contract: `... n d` has any leading dimensions, then n
 and d; "" is a plain number. A parameter written `=n` is a number whose value is the
 size n; a dict of arrays is written as a dict of shapes; None binds nothing. A result
-is a shape, a dict of shapes, or a function of the arguments that returns the shape.
+is a shape, a dict of shapes, or a function of the arguments that returns the shape; or
+one of the kinds OBJECT, TEXT and PARAMETERS.
 The same table says what a reply must look like, what a handout's stub shows, and what
 a message means by "expected shape".
 """
@@ -20,10 +21,12 @@ from checks.expect import Array, Failure
 
 NUMBER = ""  # the shape of a plain number
 OBJECT = "object"  # a result that stays where it was made: a trained model, a module
+TEXT = "text"  # a result that is a str
+PARAMETERS = "parameters"  # a result that is a dict of arrays under names of the submission's own
 
 Pattern = str | Mapping[str, str] | None
 Result = str | Mapping[str, str] | Callable[[tuple[Any, ...]], tuple[int, ...]]
-Shape = tuple[int, ...] | dict[str, tuple[int, ...]]
+Shape = tuple[int, ...] | dict[str, tuple[int, ...]] | str  # TEXT and PARAMETERS stand for themselves
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,42 +77,63 @@ class Signature:
         if len(shapes) == 1:
             if self.weights_allowed and isinstance(value, tuple) and len(value) == 2 and not _fits(value, shapes[0]):
                 value = value[0]
-            return self._accept_one(value, shapes[0], self.name)
+            return self._accept_one(value, shapes[0], "")
         if not isinstance(value, list | tuple) or len(value) != len(shapes):
             wanted = " and ".join(_expected(shape) for shape in shapes)
             raise Failure(f"{self.name} returned {_described(value)}; expected {len(shapes)} results: {wanted}.")
         return tuple(
-            self._accept_one(part, shape, f"Result {position} of {self.name}")
-            for position, (part, shape) in enumerate(zip(value, shapes, strict=True), start=1)
+            self._accept_one(part, shape, f"[{position}]")
+            for position, (part, shape) in enumerate(zip(value, shapes, strict=True))
         )
 
-    def _accept_one(self, value: Any, shape: Shape, subject: str) -> Any:
+    def _accept_one(self, value: Any, shape: Shape, place: str) -> Any:
+        """Accept one result; `place` is the index that leads to it, "" if it is the only one."""
+        subject = f"Result {place} of {self.name} is" if place else f"{self.name} returned"
         if isinstance(shape, dict):
-            return self._accept_dict(value, shape, subject)
+            return self._accept_dict(value, shape, place)
         array = _as_numbers(value)
         if array is None:
-            raise Failure(f"{subject} is {_described(value)}; expected {_expected(shape)}.")
+            raise Failure(f"{subject} {_described(value)}; expected {_expected(shape)}.")
         if np.iscomplexobj(array):
-            raise Failure(f"{subject} holds complex numbers; expected real ones.")
+            raise Failure(f"{subject} complex; expected real numbers.")
         if shape == () and array.size == 1:
             array = array.reshape(())
         if array.shape != shape:
-            wanted = "a number" if shape == () else f"shape {shape}"
-            sentence = f"{subject} has shape {array.shape}, expected {wanted}."
+            wanted = _expected(shape)
+            sentence = f"{subject} {_described(array)}; expected {wanted}."
             raise Failure(sentence, gave=f"shape {array.shape}", expected=wanted)
         return array.astype(np.float64)
 
-    def _accept_dict(self, value: Any, shapes: dict[str, tuple[int, ...]], subject: str) -> dict[str, Array]:
+    def _accept_dict(self, value: Any, shapes: dict[str, tuple[int, ...]], place: str) -> dict[str, Array]:
+        subject = f"Result {place} of {self.name} is" if place else f"{self.name} returned"
         keys = ", ".join(shapes)
         if not isinstance(value, dict):
-            raise Failure(f"{subject} is {_described(value)}; expected a dict with the keys {keys}.")
+            raise Failure(f"{subject} {_described(value)}; expected a dict with the keys {keys}.")
         absent = [key for key in shapes if key not in value]
         if absent:
-            raise Failure(f"{subject} has no key {absent[0]!r}; expected the keys {keys}.")
-        return {key: self._accept_one(value[key], shape, f"{subject}[{key!r}]") for key, shape in shapes.items()}
+            raise Failure(f"{subject} a dict without the key {absent[0]!r}; expected the keys {keys}.")
+        return {key: self._accept_one(value[key], shape, f"{place}[{key!r}]") for key, shape in shapes.items()}
+
+
+def _accept_named(value: Any, kind: str, subject: str) -> Any:
+    """Return a text, or a dict of arrays as they are: what goes back to the submission keeps its precision."""
+    if kind == TEXT:
+        if not isinstance(value, str):
+            raise Failure(f"{subject} is {_described(value)}; expected {_expected(kind)}.")
+        return value
+    if not isinstance(value, dict) or not value:
+        given = "an empty dict" if value == {} else _described(value)
+        raise Failure(f"{subject} is {given}; expected {_expected(kind)}.")
+    arrays = {key: _as_numbers(entry) for key, entry in value.items()}
+    for key, array in arrays.items():
+        if array is None:
+            raise Failure(f"{subject}[{key!r}] is {_described(value[key])}; expected an array of numbers.")
+    return arrays
 
 
 def _resolved(result: Result, sizes: Mapping[str, tuple[int, ...]], arguments: tuple[Any, ...]) -> Shape:
+    if result in (TEXT, PARAMETERS):
+        return str(result)
     if isinstance(result, Mapping):
         return {key: _sizes_of(shape, sizes) for key, shape in result.items()}
     return _sizes_of(result, sizes) if isinstance(result, str) else result(arguments)
@@ -163,7 +187,7 @@ def _described(value: Any) -> str:
     if value is None:
         return "None (is a `return` missing?)"
     if isinstance(value, np.ndarray):
-        return f"one array of shape {value.shape}"
+        return f"an array of shape {value.shape}" if value.shape else "a number"
     if isinstance(value, list | tuple):
         return (
             f"a {type(value).__name__} of {len(value)} that is no array of numbers"
@@ -178,4 +202,6 @@ def _described(value: Any) -> str:
 def _expected(shape: Shape) -> str:
     if isinstance(shape, dict):
         return f"a dict with the keys {', '.join(shape)}"
+    if isinstance(shape, str):
+        return "a str" if shape == TEXT else "a dict of arrays that is not empty"
     return "a number" if shape == () else f"an array of shape {shape}"

@@ -28,6 +28,15 @@ FUNCTIONS = (
     Signature("tools", "module_in_double", {"module": None, "x": None}, (_like_first, "")),
     # The losses of `steps` Adam steps on next-token prediction; the module is trained in place.
     Signature("tools", "module_losses", {"module": None, "tokens": None, "steps": "=steps", "rate": None}, ("steps",)),
+    # The logits of a fresh instance, made with `arguments`, that loaded this module's saved state_dict.
+    Signature(
+        "tools", "module_reloaded_logits",
+        {"module": None, "tokens": "B n", "vocabulary_size": "=V", "arguments": None}, ("B n V",),
+    ),
+    # 1.0 where the output has the dtype that module and input were moved to: float64, float16.
+    Signature("tools", "module_dtypes", {"module": None, "x": None}, ("2",)),
+    # What the tensor handed to module(x) holds after the call.
+    Signature("tools", "module_input_after", {"module": None, "x": None}, (_like_first,)),
     # Numbers of trainable parameters and of entries in state_dict.
     Signature("tools", "module_sizes", {"module": None}, ("2",)),
-)
+)  # fmt: skip

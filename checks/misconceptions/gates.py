@@ -172,12 +172,12 @@ def sigmoid_of_absolute(x: Array) -> Any:
 @misconception(
     of="gates.sigmoid",
     name="takes single numbers only",
-    why="math.exp, or `if x >= 0`, takes one number; the sigmoid is applied to whole arrays.",
+    why="`if x >= 0` asks about one number; the sigmoid is applied to whole arrays, each entry on its own side.",
 )
 def sigmoid_of_a_number(x: Array) -> Any:
     if np.size(x) != 1:
-        raise TypeError("only size-1 arrays can be converted to Python scalars")
-    return float(_squash(x).item())
+        raise ValueError("The truth value of an array with more than one element is ambiguous.")
+    return _squash(x)
 
 
 @misconception(
@@ -643,9 +643,7 @@ def lstm_candidate_shown(x: Array, h: Array, c: Array, params: Weights) -> Any:
     why="c' = tanh(f∘c + i∘candidate); the cell may grow, only what is shown of it is squashed.",
 )
 def lstm_squashed_cell(x: Array, h: Array, c: Array, params: Weights) -> Any:
-    return replace(
-        _LSTM, cell=lambda c, i, f, candidate: np.tanh(f * c + i * candidate), output=lambda o, cell: o * cell
-    )(x, h, c, params)
+    return replace(_LSTM, cell=lambda c, i, f, candidate: np.tanh(f * c + i * candidate))(x, h, c, params)
 
 
 @misconception(

@@ -98,7 +98,7 @@ def entropy_unweighted(p: Array, base: float = 2.0) -> Any:
 @misconception(
     of="perplexity.entropy",
     name="log of a sum in place of a sum of logs",
-    why="The probabilities are added up before the logarithm is taken, and they sum to 1.",
+    why="-log(sum p·p) is Rényi's entropy of order 2; the logarithm belongs inside the sum.",
 )
 def entropy_log_of_sum(p: Array, base: float = 2.0) -> Any:
     return -np.log((p * p).sum()) / np.log(base)
@@ -523,11 +523,11 @@ def perplexity_log_of_log(log_probs: Array, base: float = math.e) -> Any:
 
 @misconception(
     of="perplexity.perplexity",
-    name="arguments taken for natural logarithms",
-    why="They are divided by ln(base) once more before the power; log_probs are in `base` already.",
+    name="divided by ln(base) in place of multiplied",
+    why="base^x is exp(x ln(base)); here the exponent is divided by ln(base), which fits base e only.",
 )
-def perplexity_converted(log_probs: Array, base: float = math.e) -> Any:
-    return base ** (-log_probs.mean() / np.log(base))
+def perplexity_divided_by_base(log_probs: Array, base: float = math.e) -> Any:
+    return np.exp(-log_probs.mean() / np.log(base))
 
 
 @misconception(
@@ -554,7 +554,7 @@ def perplexity_of_more(log_probs: Array, base: float = math.e) -> Any:
     why="Every log-probability given counts, the first one too.",
 )
 def perplexity_without_first(log_probs: Array, base: float = math.e) -> Any:
-    return base ** -log_probs[1:].mean()
+    return base ** (-log_probs[1:].sum() / (len(log_probs) - 1))
 
 
 @misconception(
@@ -574,6 +574,16 @@ def perplexity_without_zeros(log_probs: Array, base: float = math.e) -> Any:
 )
 def perplexity_underflows(log_probs: Array, base: float = math.e) -> Any:
     return np.float64(base ** np.float64(log_probs.sum())) ** (-1 / len(log_probs))
+
+
+@misconception(
+    of="perplexity.perplexity",
+    name="modifies its input",
+    why="`log_probs *= ln(base)` converts the caller's own array to natural logarithms.",
+)
+def perplexity_in_place(log_probs: Array, base: float = math.e) -> Any:
+    log_probs *= math.log(base)
+    return np.exp(-log_probs.mean())
 
 
 # sequence_perplexity
@@ -693,7 +703,7 @@ def sequence_of_more(probs: Array) -> Any:
     why="Every probability given counts, the first one too.",
 )
 def sequence_without_first(probs: Array) -> Any:
-    return np.exp(-np.log(probs[1:]).mean())
+    return np.exp(-np.log(probs[1:]).sum() / (len(probs) - 1))
 
 
 @misconception(

@@ -154,7 +154,7 @@ def encoding_tensor2tensor(length: int, d: int, base: float = 10000.0) -> Any:
 @misconception(
     of="positional.sinusoidal_encoding",
     name="positions from 1",
-    why="The first row encodes position 1; positions count from 0, so the first row is 0, 1, 0, 1, …",
+    why="The first row encodes position 1; positions count from 0, and the first row is 0, 1, 0, 1, … throughout.",
 )
 def encoding_positions_from_one(length: int, d: int, base: float = 10000.0) -> Any:
     return right.sinusoidal_encoding(length + 1, d, base)[1:]

@@ -49,6 +49,37 @@ def module_reloaded(module: Any, x: Any, arguments: Any) -> Any:
         return _array(fresh(given.to(_precision(module)) if given.is_floating_point() else given))
 
 
+def module_reloaded_logits(module: Any, tokens: Any, vocabulary_size: int, arguments: Any) -> Any:  # noqa: ARG001 - see module_logits
+    """Return the logits a fresh instance gives after loading this one's checkpoint."""
+    return module_reloaded(module, tokens, arguments)
+
+
+def module_dtypes(module: Any, x: Any) -> Any:
+    """Move the module to another precision and back; say where its output comes in that of module and input.
+
+    A table that is no buffer stays behind in float32, and float16 + float32 is float32.
+    """
+    torch = _torch()
+    module.eval()
+    flags = []
+    for dtype in (torch.float64, torch.float16):
+        module.to(dtype)
+        with torch.no_grad():
+            flags.append(float(module(torch.from_numpy(x).to(dtype)).dtype == dtype))
+    module.float()
+    return np.array(flags)
+
+
+def module_input_after(module: Any, x: Any) -> Any:
+    """Run the module in eval mode on a tensor of its own, and return what that tensor then holds."""
+    torch = _torch()
+    module.eval()
+    given = torch.from_numpy(x).to(_precision(module), copy=True)
+    with torch.no_grad():
+        module(given)
+    return _array(given)
+
+
 def module_in_double(module: Any, x: Any) -> Any:
     """Move the module to float64 and run it: a table that is no buffer stays behind in float32."""
     torch = _torch()

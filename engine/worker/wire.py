@@ -17,7 +17,8 @@ import select
 import socket
 import struct
 import time
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -49,13 +50,15 @@ class Gone(Exception):  # noqa: N818
     """The other side closed the connection."""
 
 
-class Opaque(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Opaque:
     """Something that is not data; only the name of its type crossed the border."""
 
     type_name: str
 
 
-class Kept(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Kept:
     """An object that stays in the worker (a trained model, a module); the judge knows it by a number."""
 
     number: int

@@ -98,6 +98,8 @@ def _become_worker(config: dict[str, Any], lockdown: Any, connection: int, outpu
         _forget_ourselves(config["paths"])
         serving.Server(channel).serve()
         status = 0
+    except wire.Gone:  # the judge hung up while an answer was on its way: it has seen enough
+        status = 0
     except Exception:  # noqa: BLE001 - the judge reads it from the output and withholds the score
         os.write(2, traceback.format_exc().encode())
     finally:

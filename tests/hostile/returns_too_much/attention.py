@@ -2,4 +2,4 @@ import numpy as np
 
 
 def softmax(x, axis=-1):
-    return np.zeros(20_000_000)
+    return np.zeros(9_000_000)

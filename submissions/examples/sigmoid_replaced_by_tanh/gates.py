@@ -1,0 +1,5 @@
+import numpy as np
+
+
+def sigmoid(x):
+    return np.tanh(x)
