@@ -628,7 +628,7 @@ multi_head_attention_agrees = agreement(
     of="attention.multi_head_attention",
     arguments=heads(),
     claim="Each head attends with its own projections, scaled by 1/sqrt(h); side by side, their outputs meet W_o.",
-    hint="Concatenate features, head by head: (…, n, heads*h). A reshape without a transpose mixes positions and heads.",
+    hint="Concatenate features, head by head: (…, n, heads*h). A reshape without a transpose mixes them up.",
 )
 
 multi_head_attention_leaves_arguments_alone = unmodified(of="attention.multi_head_attention", arguments=heads())

@@ -122,7 +122,7 @@ def _all_close(given: Array, expected: Array, margin: float) -> bool:
     finite = np.isfinite(expected)
     if not np.array_equal(given[~finite], expected[~finite]):
         return False
-    with np.errstate(invalid="ignore"):  # NaN compares false, which is the verdict we want
+    with np.errstate(invalid="ignore", over="ignore"):  # NaN compares false, which is the verdict we want
         return bool((np.abs(given[finite] - expected[finite]) <= margin).all())
 
 

@@ -80,6 +80,10 @@ def _parser() -> argparse.ArgumentParser:
     bench = _command(commands, "bench", _bench, "what isolation costs, measured side by side")
     bench.add_argument("--rounds", type=_at_least_one, default=5, metavar="N")
 
+    handout = _command(commands, "handout", _handout, "what students get: stubs, template, public checks")
+    handout.add_argument("folder", type=Path, metavar="DIR")
+    handout.add_argument("--rubric", type=Path, metavar="FILE")
+
     listing = _command(commands, "list", _list, "what there is")
     listing.add_argument("--rubric", type=Path, metavar="FILE")
 
@@ -182,6 +186,14 @@ def _bench(given: argparse.Namespace) -> int:
 
     measured = bench(given.rounds)
     print(json.dumps({way.name: list(way.seconds) for way in measured}, indent=1) if given.json else report(measured))
+    return GOOD
+
+
+def _handout(given: argparse.Namespace) -> int:
+    from engine.handout import write_handout
+
+    written = write_handout(given.folder, _rubric(given))
+    print(json.dumps([str(path) for path in written]) if given.json else "\n".join(map(str, written)))
     return GOOD
 
 

@@ -18,7 +18,7 @@ from checks.contract import MODULES, signature_of
 from checks.expect import Failure, changed
 from checks.misconception import Misconception, functions_of, misconceptions_in
 from checks.subject import InProcess, Kept, Raised
-from engine.corpus import RecordedCall, reference_module
+from engine.corpus import RecordedCall, has_reference, reference_module
 from engine.judge import Judgement, returned
 from engine.records import SEVERITY, Diagnosis, Outcome
 from engine.rubric import Item
@@ -36,6 +36,8 @@ class Diagnostician:
 
     def diagnose(self, items: Sequence[Item], judgement: Judgement) -> dict[str, Diagnosis]:
         """Return the mistake of each item that has one with a name."""
+        if not has_reference():  # most misconceptions are the reference with one thing wrong
+            return {}
         outcomes = {verdict.check: verdict.outcome for verdict in judgement.verdicts}
         found: dict[str, Diagnosis] = {}
         for item in items:

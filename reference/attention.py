@@ -101,7 +101,7 @@ def self_attention(
     return scaled_dot_product_attention(X @ W_q, X @ W_k, X @ W_v, mask)  # (…, n, h)
 
 
-def multi_head_attention(  # noqa: PLR0917 -- the contract's signature
+def multi_head_attention(
     X: npt.ArrayLike,
     W_q: npt.ArrayLike,
     W_k: npt.ArrayLike,

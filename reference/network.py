@@ -74,9 +74,7 @@ def forward(X: npt.ArrayLike, params: Params) -> Array:
     return cast("Array", np.exp(log_yhat))  # (B, Dy)
 
 
-def forward_backward(
-    X: npt.ArrayLike, Y: npt.ArrayLike, params: Params
-) -> tuple[np.floating[Any], dict[str, Array]]:
+def forward_backward(X: npt.ArrayLike, Y: npt.ArrayLike, params: Params) -> tuple[np.floating[Any], dict[str, Array]]:
     """Return J = -(1/B) sum_b sum_i Y_bi log yhat_bi and dJ/dW1, dJ/db1, dJ/dW2, dJ/db2.
 
     With D2 = (yhat - Y)/B and D1 = (D2 W2^T) ∘ h ∘ (1 - h):

@@ -91,6 +91,8 @@ class Signature:
         subject = f"Result {place} of {self.name} is" if place else f"{self.name} returned"
         if isinstance(shape, dict):
             return self._accept_dict(value, shape, place)
+        if isinstance(shape, str):
+            return _accept_named(value, shape, subject)
         array = _as_numbers(value)
         if array is None:
             raise Failure(f"{subject} {_described(value)}; expected {_expected(shape)}.")
@@ -119,15 +121,15 @@ def _accept_named(value: Any, kind: str, subject: str) -> Any:
     """Return a text, or a dict of arrays as they are: what goes back to the submission keeps its precision."""
     if kind == TEXT:
         if not isinstance(value, str):
-            raise Failure(f"{subject} is {_described(value)}; expected {_expected(kind)}.")
+            raise Failure(f"{subject} {_described(value)}; expected {_expected(kind)}.")
         return value
     if not isinstance(value, dict) or not value:
         given = "an empty dict" if value == {} else _described(value)
-        raise Failure(f"{subject} is {given}; expected {_expected(kind)}.")
+        raise Failure(f"{subject} {given}; expected {_expected(kind)}.")
     arrays = {key: _as_numbers(entry) for key, entry in value.items()}
     for key, array in arrays.items():
         if array is None:
-            raise Failure(f"{subject}[{key!r}] is {_described(value[key])}; expected an array of numbers.")
+            raise Failure(f"{subject} a dict whose entry {key!r} is {_described(value[key])}; expected an array.")
     return arrays
 
 

@@ -4,7 +4,7 @@ What is right in it is the reference's, so that a body shows the mistake and lit
 """
 # A misconception has the contract's signature even where the mistake is to ignore an argument
 # (ARG001, PLR0917), and its `why` says what a docstring would (D103).
-# ruff: noqa: ARG001, D103, PLR0917
+# ruff: noqa: ARG001
 
 from __future__ import annotations
 

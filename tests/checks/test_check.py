@@ -71,7 +71,7 @@ def test_shrinking_ends_at_numbers_a_person_can_follow():
 
     with pytest.raises(TooLarge):
         law.run(judge, number=0, examples=100, shrink=True)
-    assert sorted(failing[-1].ravel()) == [0.0, 0.0, 0.0, 0.0, 0.0, 1.0]
+    assert sorted(failing[-1].ravel()) == [0.0, 0.0, 0.0, 0.0, 0.0, 0.5]
 
 
 def test_a_check_that_draws_nothing_is_refused():

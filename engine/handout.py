@@ -1,0 +1,206 @@
+"""What students get: stubs, a template for written answers, and the public checks. No reference, no solution.
+
+The checks and the engine go into a hidden folder, so that a student's folder holds their own
+files and one command. A hidden check, and everything that only it needs, is cut out of the
+source: what is not in the box cannot be read.
+"""
+
+from __future__ import annotations
+
+import ast
+import shutil
+import tomllib
+from pathlib import Path
+
+from checks.contract import MODULES, SIGNATURES
+from checks.contract.signature import Signature
+from engine.records import UsageError
+from engine.rubric import Item, Rubric, read_rubric
+
+ROOT = Path(__file__).resolve().parent.parent
+BOX = ".proofmark"
+ENGINE_LEFT_OUT = {"verify.py", "bench.py", "handout.py"}
+CHECKS_TAKEN = ("__init__.py", "check.py", "expect.py", "inputs.py", "misconception.py", "standard.py", "subject.py")
+
+RUNNER = '''"""Run `python grader.py check .` in this folder."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent / ".proofmark"))
+
+from engine.commands import main  # noqa: E402
+
+if __name__ == "__main__":
+    sys.exit(main())
+'''
+
+README = """# {title}
+
+Fill in the functions, then run
+
+    pip install -r requirements.txt
+    python grader.py check .
+
+It tries laws that every right answer obeys on many inputs and shows the smallest one that fails.
+`python grader.py list` shows the laws, `python grader.py explain attention.softmax` one of them. Passing
+them all is a good sign, not a proof: more is checked when you hand in. Hand in your own files only.
+"""
+
+
+def write_handout(folder: Path, rubric: Rubric | None = None) -> list[Path]:
+    """Write the handout into a folder that does not exist yet, or is empty; return what a student sees in it."""
+    rubric = (rubric or read_rubric()).public()
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(f"{folder} is not an empty folder; a handout never overwrites anything")
+    box = folder / BOX
+    (box / "checks").mkdir(parents=True)
+    _copy_engine(box / "engine")
+    _copy_checks(box / "checks", rubric)
+    (box / "checks" / "rubric.toml").write_text(_rubric_text(rubric), encoding="utf-8")
+    seen = {
+        "grader.py": RUNNER,
+        "README.md": README.format(title=rubric.title),
+        "requirements.txt": _requirements(),
+        "answers.toml": (ROOT / "engine" / "answers_template.toml").read_text(encoding="utf-8"),
+        **{f"{module}.py": _stubs(module, rubric.items) for module in _modules(rubric)},
+    }
+    for name, text in seen.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return [folder / name for name in seen]
+
+
+def _modules(rubric: Rubric) -> list[str]:
+    taken = {item.id.split(".", 1)[0] for item in rubric.items}
+    return [module for module in MODULES if module in taken]
+
+
+def _copy_engine(target: Path) -> None:
+    def left_out(_folder: str, names: list[str]) -> set[str]:
+        return {name for name in names if name in ENGINE_LEFT_OUT or name == "__pycache__"}
+
+    shutil.copytree(ROOT / "engine", target, ignore=left_out)
+
+
+def _copy_checks(target: Path, rubric: Rubric) -> None:
+    for name in CHECKS_TAKEN:
+        shutil.copy(ROOT / "checks" / name, target / name)
+    shutil.copytree(ROOT / "checks" / "contract", target / "contract", ignore=shutil.ignore_patterns("__pycache__"))
+    public = {check.id for check in rubric.checks}
+    for path in sorted((ROOT / "checks").glob("*.py")):
+        if path.name not in CHECKS_TAKEN and path.name != "conftest.py":
+            (target / path.name).write_text(without_hidden(path.read_text(encoding="utf-8"), public), encoding="utf-8")
+
+
+def without_hidden(source: str, public: set[str]) -> str:
+    """Return the source of a file of checks without the checks that are not public, nor what only they use."""
+    tree = ast.parse(source)
+    lines = source.splitlines(keepends=True)
+    kept = [node for node in tree.body if _check_id(node) is None or _check_id(node) in public]
+    while True:
+        needed = [node for node in kept if _check_id(node) or not _defines(node) or _is_used(node, kept)]
+        if len(needed) == len(kept):
+            break
+        kept = needed
+    for node in tree.body:
+        if node not in kept:
+            first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
+            for number in range(first - 1, node.end_lineno or node.lineno):
+                lines[number] = ""
+    return "".join(lines)
+
+
+def _check_id(node: ast.stmt) -> str | None:
+    """Return the id of the check a statement makes, if it makes one."""
+    calls = [d for d in getattr(node, "decorator_list", []) if isinstance(d, ast.Call)]
+    if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+        calls = [node.value]
+    for call in calls:
+        maker = call.func.id if isinstance(call.func, ast.Name) else ""
+        said = {k.arg: str(k.value.value) for k in call.keywords if isinstance(k.value, ast.Constant)}
+        if "of" not in said:
+            continue
+        standard = {"agreement": "agrees_with_definition", "unmodified": "leaves_arguments_alone"}.get(maker)
+        return f"{said['of']}.{said.get('name') or standard or getattr(node, 'name', '')}"
+    return None
+
+
+def _defines(node: ast.stmt) -> str | None:
+    """Return the name a function, class or simple assignment defines; None for imports and the like."""
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        return node.name
+    if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+        return node.targets[0].id
+    return None
+
+
+def _is_used(node: ast.stmt, among: list[ast.stmt]) -> bool:
+    """Return whether another statement mentions the name this one defines."""
+    name = _defines(node)
+    return any(
+        isinstance(mention, ast.Name) and mention.id == name and isinstance(mention.ctx, ast.Load)
+        for other in among
+        if other is not node
+        for mention in ast.walk(other)
+    )
+
+
+def _rubric_text(rubric: Rubric) -> str:
+    lines = [f'title = "{rubric.title}"', f"examples = {rubric.examples}", ""]
+    for item in rubric.items:
+        lines += [f'[item."{item.id}"]', f'title = "{item.title}"', f'from = "{item.source}"']
+        for check in item.checks:
+            points = f"{float(item.worth[check.id].points):g}"
+            lines.append(f'{check.id.rsplit(".", 1)[1]} = {{ points = {points}, visibility = "public" }}')
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _requirements() -> str:
+    wanted = ("hypothesis", "jinja2", "msgspec", "numpy", "pyseccomp", "rich", "torch")
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]
+    return "\n".join(line for line in declared if line.split(">", 1)[0] in wanted) + "\n"
+
+
+def _stubs(module: str, items: tuple[Item, ...]) -> str:
+    titles = {item.id: (item.title, item.source) for item in items}
+    parts = ['"""Your ' + module + '.py: NumPy or PyTorch, as you like."""\n']
+    if any(row.makes_object and row.name[:1].isupper() for row in SIGNATURES.values() if row.module == module):
+        parts.append("import torch\n")
+    rows = [row for row in SIGNATURES.values() if row.module == module]
+    parts += [_class_stub(row, titles) if row.name[:1].isupper() else _function_stub(row, titles) for row in rows]
+    return "\n\n".join(parts)
+
+
+def _function_stub(row: Signature, titles: dict[str, tuple[str, str]]) -> str:
+    return f'def {row}:\n    """{_described(row, titles)}\n    """\n    raise NotImplementedError\n'
+
+
+def _class_stub(row: Signature, titles: dict[str, tuple[str, str]]) -> str:
+    arguments = str(row)[len(row.name) + 1 : -1]
+    return (
+        f'class {row.name}(torch.nn.Module):\n    """{_described(row, titles)}\n    """\n\n'
+        f"    def __init__(self, {arguments}):\n        super().__init__()\n        raise NotImplementedError\n"
+    )
+
+
+def _described(row: Signature, titles: dict[str, tuple[str, str]]) -> str:
+    title, source = titles.get(row.id, (row.name, ""))
+    lines = [f"{title}{f' ({source})' if source else ''}.", ""]
+    lines += [f"    {name}: {_shape(pattern)}" for name, pattern in row.parameters.items() if pattern is not None]
+    lines.append(f"    returns {', '.join(_shape(result) for result in row.returns)}")
+    return "\n".join(lines)
+
+
+def _shape(pattern: object) -> str:
+    if isinstance(pattern, dict):
+        return "a dict of " + ", ".join(f"{key} ({value.replace(' ', ', ')})" for key, value in pattern.items())
+    if not isinstance(pattern, str):
+        return "an array"
+    if pattern in ("", "object", "text", "parameters"):
+        return {"": "a number", "object": "an object of your own", "text": "a text", "parameters": "a dict of arrays"}[
+            pattern
+        ]
+    if pattern.startswith("="):
+        return "a whole number"
+    return f"({pattern.replace(' ', ', ')})"

@@ -1,0 +1,108 @@
+"""The handout: runs in an empty folder, knows right from wrong there, and gives nothing away."""
+
+import ast
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from checks.contract import MODULES, SIGNATURES
+from engine.handout import BOX, without_hidden, write_handout
+from engine.records import UsageError
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = ROOT / "submissions" / "examples"
+
+
+@pytest.fixture(scope="module")
+def handout(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("student") / "homework"
+    write_handout(folder)
+    return folder
+
+
+def check(handout, example, *options):
+    """Put an example's files in place of the stubs and run the student's command, far from this repository."""
+    folder = handout.parent / example
+    shutil.copytree(handout, folder, dirs_exist_ok=True)
+    for path in (EXAMPLES / example).iterdir():
+        shutil.copy(path, folder / path.name)
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    return subprocess.run(
+        [sys.executable, "-P", "grader.py", "check", ".", "--examples", "20", *options],
+        cwd=folder, env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+def test_a_right_submission_passes_at_home(handout):
+    done = check(handout, "right_numpy", *(word for module in MODULES for word in ("--only", module)))
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
+
+
+@pytest.mark.parametrize("example", ["softmax_over_the_wrong_axis", "attention_mask_discarded", "argmax_last_on_a_tie"])
+def test_a_mistake_is_caught_at_home(handout, example):
+    done = check(handout, example)
+    assert done.returncode == 1
+    assert "Hint: " in done.stdout
+
+
+def test_no_solution_is_in_the_box(handout):
+    files = [path for path in handout.rglob("*") if path.is_file()]
+    assert not [path for path in files if "reference" in path.parts or "misconceptions" in path.parts]
+    text = "\n".join(path.read_text(encoding="utf-8", errors="replace") for path in files)
+    assert "agrees_with_definition =" not in text
+    for path in (ROOT / "reference").glob("*.py"):
+        for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(function, ast.FunctionDef):
+                for statement in function.body[1:]:  # after the docstring
+                    line = ast.unparse(statement)
+                    assert len(line) < 45 or line not in text, f"{path.name}: {line}"
+
+
+def test_every_function_has_a_stub_with_its_signature(handout):
+    for row in SIGNATURES.values():
+        tree = ast.parse((handout / f"{row.module}.py").read_text(encoding="utf-8"))
+        (stub,) = [node for node in tree.body if getattr(node, "name", "") == row.name]
+        assert ast.get_docstring(stub)
+
+
+def test_a_handout_overwrites_nothing(tmp_path):
+    (tmp_path / "attention.py").write_text("mine", encoding="utf-8")
+    with pytest.raises(UsageError, match="not an empty folder"):
+        write_handout(tmp_path)
+    assert (tmp_path / "attention.py").read_text(encoding="utf-8") == "mine"
+
+
+def test_hidden_checks_are_cut_out_with_what_only_they_use():
+    source = '''
+LIMIT = 3
+OTHER = 4
+
+def for_hidden():
+    return LIMIT
+
+def for_public():
+    return OTHER
+
+@check(of="m.f", claim="a" "b", hint="")
+@given(x=for_hidden())
+def hidden(f, x): ...
+
+@check(of="m.f", claim="", hint="")
+@given(x=for_public())
+def public(f, x): ...
+
+f_agrees = agreement(of="m.f", arguments=for_hidden(), claim="", hint="")
+'''
+    left = without_hidden(source, {"m.f.public"})
+    names = [node.name for node in ast.parse(left).body if isinstance(node, ast.FunctionDef)]
+    assert names == ["for_public", "public"]
+    assert "LIMIT" not in left
+    assert "OTHER = 4" in left
+
+
+def test_the_box_is_hidden_so_that_it_is_not_taken_for_student_code(handout):
+    assert BOX.startswith(".")
