@@ -66,7 +66,8 @@ def _with_floor(exact: Check) -> Check:
 def targets(draw: Draw, size: int) -> Array:
     """Draw a target: one-hot, a distribution with zeros, or one without."""
     kinds = [distributions.one_hot, distributions.any_distribution, distributions.positive]
-    return draw(draw(st.sampled_from(kinds))(size))
+    y: Array = draw(draw(st.sampled_from(kinds))(size))
+    return y
 
 
 @st.composite
@@ -165,7 +166,8 @@ def classes_have_no_order(softmax_cross_entropy: Any, case: tuple[Array, Array, 
 @check(
     of="network.softmax_cross_entropy",
     claim="Equal logits cost ln n, whatever the target is.",
-    hint="Every class has the probability 1/n then. Is it the natural logarithm, with a minus, summed and not averaged?",
+    hint="Every class has the probability 1/n then. Is it the natural logarithm, with a minus, summed and not"
+    " averaged?",
 )
 @given(case=several_logits())
 def equal_logits_cost_log_of_their_number(softmax_cross_entropy: Any, case: tuple[Array, Array]) -> None:
@@ -207,7 +209,8 @@ def right_prediction_is_cheapest(softmax_cross_entropy: Any, case: tuple[Array, 
 
 @check(
     of="network.softmax_cross_entropy",
-    claim="With logits thousands apart the cost is finite: the gap between the largest logit and that of the right class.",
+    claim="With logits thousands apart the cost is finite: the gap between the largest logit and that of the right"
+    " class.",
     hint="softmax rounds to 0 there, and log 0 is -inf. Simplify log(exp(a) / sum exp(b)) before you compute it.",
 )
 @given(case=spread_logits_and_class())
@@ -260,7 +263,8 @@ def gradient_vanishes_at_the_right_prediction(softmax_cross_entropy_gradient: An
 
 @check(
     of="network.softmax_cross_entropy_gradient",
-    claim="No entry is negative where y = 0 and none positive where y = 1: a step against the gradient moves towards the target.",
+    claim="No entry is negative where y = 0 and none positive where y = 1: a step against the gradient moves towards"
+    " the target.",
     hint="Gradient descent subtracts this vector from theta. Which logits should it raise?",
 )
 @given(case=several_logits())
@@ -283,7 +287,7 @@ def target_enters_alone(softmax_cross_entropy_gradient: Any, case: tuple[Array, 
     difference = softmax_cross_entropy_gradient(theta, second) - softmax_cross_entropy_gradient(theta, first)
     about = call("softmax_cross_entropy_gradient", theta, second)
     expect_close(about, got=difference, want=first - second, scale=4.0,
-                 sentence=f"Minus the gradient for y = {first.tolist()}, it is not the difference of the targets.")  # fmt: skip
+                 sentence=f"Less the gradient for {first.tolist()}, it is not the targets' difference.")  # fmt: skip
 
 
 @check(
@@ -446,7 +450,8 @@ def hidden_units_have_no_order(forward: Any, case: tuple[Array, Params, Array]) 
 
 @check(
     of="network.forward",
-    claim="sigmoid(-z) = 1 - sigmoid(z): turning the signs into and out of the hidden units and adding the rows of W2 to b2 changes nothing.",
+    claim="sigmoid(-z) = 1 - sigmoid(z): turning the signs into and out of the hidden units and adding the rows of W2"
+    " to b2 changes nothing.",
     hint="This holds for the sigmoid and for no other activation: tanh(-z) is -tanh(z). Is b1 added before it?",
 )
 @given(case=batch_and_network())
@@ -507,7 +512,7 @@ def network_with_direction(draw: Draw) -> tuple[Array, Array, Params, Params]:
 
 @st.composite
 def undecided_networks(draw: Draw) -> tuple[Array, Array, Params]:
-    """Draw a network whose logits are equal in every row, though W2 and b2 are not zero: all its columns are the same."""
+    """Draw a network whose logits are equal in every row, though W2 and b2 are not zero: their columns are equal."""
     X, Y, params = draw(wide_batch_targets_and_network())
     params |= {"W2": np.repeat(params["W2"][:, :1], params["b2"].size, axis=1), "b2": np.full_like(params["b2"], 0.75)}
     return X, Y, params
@@ -540,7 +545,8 @@ forward_backward_agrees = _with_floor(
         of="network.forward_backward",
         arguments=batch_targets_and_network(),
         claim="It returns the cost averaged over the batch, and its gradients with respect to W1, b1, W2 and b2.",
-        hint="Go back layer by layer: the gradient at the logits, at W2 and b2, at h, at the hidden pre-activation, at W1 and b1.",
+        hint="Go back layer by layer: the gradient at the logits, at W2 and b2, at h, at the hidden pre-activation,"
+        " at W1 and b1.",
     )
 )
 
@@ -552,7 +558,8 @@ forward_backward_leaves_arguments_alone = unmodified(
 @check(
     of="network.forward_backward",
     claim="The cost is the mean over the samples of -sum_i Y_i log yhat_i, in nats.",
-    hint="Sum over the classes, average over the samples. Is every sample counted, and the logarithm taken before any sum?",
+    hint="Sum over the classes, average over the samples. Is every sample counted, and the logarithm taken before any"
+    " sum?",
 )
 @given(case=batch_targets_and_network())
 def cost_is_the_mean_cross_entropy(truth: Any, forward_backward: Any, case: tuple[Array, Array, Params]) -> None:
@@ -574,7 +581,8 @@ def output_layer_gradients_agree(truth: Any, forward_backward: Any, case: tuple[
 @check(
     of="network.forward_backward",
     claim="The gradients of the hidden layer, W1 and b1, are right.",
-    hint="What comes back through W2 is multiplied by the sigmoid's slope, which is a function of h. Then X, or a sum over the samples.",
+    hint="What comes back through W2 is multiplied by the sigmoid's slope, which is a function of h. Then X, or a sum"
+    " over the samples.",
 )
 @given(case=batch_targets_and_network())
 def hidden_layer_gradients_agree(truth: Any, forward_backward: Any, case: tuple[Array, Array, Params]) -> None:
@@ -590,7 +598,8 @@ def _expect_gradients(keys: tuple[str, ...], truth: Any, forward_backward: Any, 
 
 @check(
     of="network.forward_backward",
-    claim="The gradients are the slope of the cost that is returned with them: a small step in all parameters changes it as they say.",
+    claim="The gradients are the slope of the cost that is returned with them: a small step in all parameters changes"
+    " it as they say.",
     hint="Move one parameter by ±0.001 and divide the change of your cost by 0.002. Which entry disagrees?",
 )
 @given(case=network_with_direction())
@@ -605,9 +614,9 @@ def gradients_are_the_slope_of_the_cost(forward_backward: Any, case: tuple[Array
 
     _, gradients = forward_backward(X, Y, params)
     predicted = sum((gradients[key] * direction[key] / length).sum() for key in params)
-    shown_direction = {key: (step / length).tolist() for key, step in direction.items()}
+    step = {key: (array / length).tolist() for key, array in direction.items()}
     expect_close(call("forward_backward", X, Y, params, then="[1]"), got=predicted, want=_slope(cost), scale=8.0,
-                 sentence=f"In the direction {shown_direction} the gradients promise another slope than the cost has.")  # fmt: skip
+                 sentence=f"In the direction {step} the gradients promise another slope than the cost's.")  # fmt: skip
 
 
 @check(
@@ -682,7 +691,8 @@ def single_sample_gives_an_outer_product(forward_backward: Any, case: tuple[Arra
 @check(
     of="network.forward_backward",
     claim="A network with equal logits costs ln Dy, whatever the targets are.",
-    hint="Every class has the probability 1/Dy in every row. Is it the natural logarithm, and the mean over the samples?",
+    hint="Every class has the probability 1/Dy in every row. Is it the natural logarithm, and the mean over the"
+    " samples?",
 )
 @given(case=undecided_networks())
 def undecided_network_costs_log_of_its_classes(forward_backward: Any, case: tuple[Array, Array, Params]) -> None:
@@ -709,7 +719,8 @@ def nothing_to_learn_from_a_right_prediction(forward_backward: Any, case: tuple[
 @check(
     of="network.forward_backward",
     claim="Hidden units that are fully on or off learn nothing: the gradients of W1 and b1 are 0.",
-    hint="The sigmoid is flat at both ends, so its slope is 0 for h near 0 and for h near 1. What does yours give there?",
+    hint="The sigmoid is flat at both ends, so its slope is 0 for h near 0 and for h near 1. What does yours give"
+    " there?",
 )
 @given(case=saturated_with_targets())
 def saturated_units_learn_nothing(forward_backward: Any, case: tuple[Array, Array, Params]) -> None:
@@ -769,7 +780,8 @@ input_gradient_agrees = _with_floor(
         of="network.input_gradient",
         arguments=sample_and_network(),
         claim="dJ/dx for one sample: back through the softmax, W2, the sigmoid and W1.",
-        hint="Write the shape of each factor under it: (1, Dy), (Dy, Dh), (1, Dh), (Dh, Dx). Which matrices are transposed?",
+        hint="Write the shape of each factor under it: (1, Dy), (Dy, Dh), (1, Dh), (Dh, Dx). Which matrices are"
+        " transposed?",
     )
 )
 
@@ -792,7 +804,8 @@ def input_gradient_is_the_slope(truth: Any, input_gradient: Any, case: tuple[Arr
 
 @check(
     of="network.input_gradient",
-    claim="An input that no hidden unit listens to has the gradient 0, and inputs with equal weights have equal gradients.",
+    claim="An input that no hidden unit listens to has the gradient 0, and inputs with equal weights have equal"
+    " gradients.",
     hint="Entry i depends on row i of W1 only. Is W1 transposed, and is it W1 at all?",
 )
 @given(case=sample_with_input())
@@ -814,7 +827,8 @@ def deaf_inputs_have_no_gradient(input_gradient: Any, case: tuple[Array, Array, 
 
 @check(
     of="network.input_gradient",
-    claim="Measuring the inputs in other units, x' = 2x with W1' = W1/2, changes no prediction and halves the gradient.",
+    claim="Measuring the inputs in other units, x' = 2x with W1' = W1/2, changes no prediction and halves the"
+    " gradient.",
     hint="The chain rule ends with one factor of W1. A gradient with respect to W1 or to h does not scale like this.",
 )
 @given(case=sample_and_network())
@@ -856,7 +870,8 @@ def right_prediction_pulls_at_no_input(input_gradient: Any, case: tuple[Array, A
 @check(
     of="network.input_gradient",
     claim="Behind hidden units that are fully on or off the gradient is 0.",
-    hint="The sigmoid is flat at both ends, so its slope is 0 for h near 0 and for h near 1. What does yours give there?",
+    hint="The sigmoid is flat at both ends, so its slope is 0 for h near 0 and for h near 1. What does yours give"
+    " there?",
 )
 @given(case=saturated_with_targets().map(_last_sample))
 def saturated_units_pass_nothing(input_gradient: Any, case: tuple[Array, Array, Params]) -> None:

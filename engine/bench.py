@@ -79,7 +79,7 @@ def bench(rounds: int = ROUNDS) -> list[Measured]:
     recordings = draw(rubric.checks, number=0, examples=rubric.examples)
     folder = EXAMPLES / FOUNDATION
     (submission,) = take_in([folder])
-    with pinned(0), Judge(rubric, recordings, tier_for(trusted=False)) as judge, tempfile.TemporaryDirectory() as place:
+    with pinned(), Judge(rubric, recordings, tier_for(trusted=False)) as judge, tempfile.TemporaryDirectory() as place:
         test = Path(place) / "test_submission.py"
         test.write_text(PYTEST_FILE.format(folder=str(folder), examples=rubric.examples), encoding="utf-8")
 

@@ -170,7 +170,10 @@ def _check(given: argparse.Namespace) -> int:
         sys.stdout.write(results_json([result], rubric=rubric.digest, seed=given.seed))
     else:
         print(feedback.paint(feedback.submission_feedback(result, texts_of(rubric)), colour=_colour()))
-    return GOOD if all(item.outcome is Outcome.HELD for item in result.items) else NOT_GOOD
+    # A module that was not begun is not wrong; a function missing from one that was, is.
+    begun = {source.stem for source in submissions[0].sources}
+    judged_items = [i for i in result.items if i.outcome is not Outcome.MISSING or i.id.split(".", 1)[0] in begun]
+    return GOOD if judged_items and all(item.outcome is Outcome.HELD for item in judged_items) else NOT_GOOD
 
 
 def _verify(given: argparse.Namespace) -> int:

@@ -88,7 +88,7 @@ def judged(
         return
     recordings = draw(rubric.checks, number=options.seed, examples=options.examples or rubric.examples)
     if options.jobs == 1 or len(submissions) == 1:
-        with pinned(0), Judge(rubric, recordings, tier) as judge_:
+        with pinned(), Judge(rubric, recordings, tier) as judge_:
             for submission in submissions:
                 yield submission, judge_.result(submission)
         return
@@ -181,7 +181,7 @@ def _pool(
     context = multiprocessing.get_context("fork")
     cores = context.SimpleQueue()
     for number in range(jobs):
-        cores.put(number)
+        cores.put(os.getpid() + number)
     with ProcessPoolExecutor(
         jobs, mp_context=context, initializer=_start_judge, initargs=(cores, rubric, recordings, tier)
     ) as pool:
@@ -205,10 +205,10 @@ def _judge_in_pool(submission: Submission) -> SubmissionResult:
 
 
 @contextmanager
-def pinned(number: int) -> Iterator[None]:
+def pinned() -> Iterator[None]:
     """Run on one core: judge and worker take turns, and passing a turn between cores costs five times as much."""
     before = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
-    _pin(number)
+    _pin(os.getpid())  # by pid, so that two graders on one machine do not meet on its first core
     try:
         yield
     finally:

@@ -27,6 +27,7 @@ BOOTSTRAP = "import sys; sys.path.insert(0, sys.argv[3]); from engine.worker.zyg
 START_SECONDS = 60.0  # importing torch from a cold disk takes long
 SPAWN_SECONDS = 20.0
 SOCKET_BUFFER = 2**20
+BATCH_LIMIT = 4 * wire.FRAME_LIMIT  # what the judge holds in memory for one submission
 BATCH_PATIENCE = 1.0  # seconds: with calls this slow, the first failure should not wait for twenty-four others
 
 
@@ -177,12 +178,15 @@ class Worker:
         """
         answers: list[dict[str, Any]] = []
         enough = time.monotonic() + patience
+        size = 0
         try:
             self._channel.send(*payloads, deadline=time.monotonic() + seconds)
             for _ in payloads:
                 if answers and time.monotonic() > enough:
                     return answers
-                answers.append(_checked(wire.unpack(self._channel.receive(time.monotonic() + seconds))))
+                frame = self._channel.receive(time.monotonic() + seconds)
+                size += len(frame)
+                answers.append(_checked(wire.unpack(frame), size))
             self._channel.expect_silence()
         except (wire.Hung, wire.Gone, wire.ProtocolFault) as event:
             raise self._explain(event, seconds, doing, answers) from None
@@ -221,8 +225,10 @@ class Worker:
         return text
 
 
-def _checked(reply: Any) -> dict[str, Any]:
-    """Believe only that a reply is a dict; whoever reads a field checks that field."""
+def _checked(reply: Any, size: int) -> dict[str, Any]:
+    """Believe only that a reply is a dict, in a batch of bounded size; whoever reads a field checks that field."""
+    if size > BATCH_LIMIT:
+        raise wire.ProtocolFault(f"more than {BATCH_LIMIT // 2**20} MiB in a row")
     if type(reply) is not dict:
         raise wire.ProtocolFault("a reply that is no mapping")
     return reply

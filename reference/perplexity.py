@@ -65,7 +65,7 @@ def entropy_rate(p: npt.ArrayLike, n: int, base: float = 2.0) -> Number:
     >>> float(entropy_rate(np.full((2, 2, 2), 1 / 8), 3))
     1.0
     """
-    return cast("Number", entropy(np.ravel(_floating(p)), base) / n)
+    return entropy(np.ravel(_floating(p)), base) / n
 
 
 def perplexity(log_probs: npt.ArrayLike, base: float = math.e) -> Number:

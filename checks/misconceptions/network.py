@@ -3,8 +3,8 @@
 What is right in it is the reference's, so that a body shows the mistake and little else.
 """
 # A misconception has the contract's signature even where the mistake is to ignore an argument
-# (ARG001), and its `why` says what a docstring would (D103).
-# ruff: noqa: ARG001, D103
+# (ARG001), and so has what it passes on (ARG005).
+# ruff: noqa: ARG001, ARG005
 
 from __future__ import annotations
 
@@ -766,7 +766,7 @@ def backward_biases_flat(X: Array, Y: Array, params: Params) -> Any:
     why="The probabilities are added up before the logarithm is taken; the cost is a sum of logarithms.",
 )
 def backward_cost_log_of_sum(X: Array, Y: Array, params: Params) -> Any:
-    cost, gradients = right.forward_backward(X, Y, params)
+    _, gradients = right.forward_backward(X, Y, params)
     return -np.log((Y * right.forward(X, params)).sum()) / len(X), gradients
 
 
@@ -776,7 +776,7 @@ def backward_cost_log_of_sum(X: Array, Y: Array, params: Params) -> Any:
     why="The probabilities of the targets are averaged over the batch first, and the logarithm taken of that mean.",
 )
 def backward_cost_log_of_mean(X: Array, Y: Array, params: Params) -> Any:
-    cost, gradients = right.forward_backward(X, Y, params)
+    _, gradients = right.forward_backward(X, Y, params)
     return -np.log((Y * right.forward(X, params)).sum() / len(X)), gradients
 
 
@@ -786,7 +786,7 @@ def backward_cost_log_of_mean(X: Array, Y: Array, params: Params) -> Any:
     why="-log(sum_i Y_i yhat_i) per sample is the same only for one-hot targets.",
 )
 def backward_cost_log_per_sample(X: Array, Y: Array, params: Params) -> Any:
-    cost, gradients = right.forward_backward(X, Y, params)
+    _, gradients = right.forward_backward(X, Y, params)
     return -np.log((Y * right.forward(X, params)).sum(axis=1)).mean(), gradients
 
 
@@ -796,7 +796,7 @@ def backward_cost_log_per_sample(X: Array, Y: Array, params: Params) -> Any:
     why="The cost is overwritten in the loop over the samples where it should be added up.",
 )
 def backward_cost_of_last(X: Array, Y: Array, params: Params) -> Any:
-    cost, gradients = right.forward_backward(X, Y, params)
+    _, gradients = right.forward_backward(X, Y, params)
     return _cost(X[-1:], Y[-1:], params) / len(X), gradients
 
 
@@ -806,7 +806,7 @@ def backward_cost_of_last(X: Array, Y: Array, params: Params) -> Any:
     why="The cost is that of the last sample; it should be the mean over all of them.",
 )
 def backward_cost_of_last_alone(X: Array, Y: Array, params: Params) -> Any:
-    cost, gradients = right.forward_backward(X, Y, params)
+    _, gradients = right.forward_backward(X, Y, params)
     return _cost(X[-1:], Y[-1:], params), gradients
 
 
@@ -843,7 +843,7 @@ def backward_of_one_hot(X: Array, Y: Array, params: Params) -> Any:
     name="W2 gradient from the pre-activation",
     why="The gradient of W2 is h^T (yhat - Y); here X W1 + b1 stands in place of h = sigmoid(X W1 + b1).",
 )
-def backward_W2_from_pre_activation(X: Array, Y: Array, params: Params) -> Any:
+def backward_output_weights_from_pre_activation(X: Array, Y: Array, params: Params) -> Any:
     cost, gradients = right.forward_backward(X, Y, params)
     D2 = (right.forward(X, params) - Y) / len(X)
     return cost, {**gradients, "W2": (X @ params["W1"] + params["b1"]).T @ D2}
@@ -854,7 +854,7 @@ def backward_W2_from_pre_activation(X: Array, Y: Array, params: Params) -> Any:
     name="sigmoid derivative applied to W2's gradient",
     why="W2 sees h itself: its gradient is h^T (yhat - Y), without the factor 1 - h.",
 )
-def backward_W2_with_slope(X: Array, Y: Array, params: Params) -> Any:
+def backward_output_weights_with_slope(X: Array, Y: Array, params: Params) -> Any:
     cost, gradients = right.forward_backward(X, Y, params)
     h = _hidden(X, params)
     D2 = (right.forward(X, params) - Y) / len(X)

@@ -2,9 +2,8 @@
 
 What is right in it is the reference's, so that a body shows the mistake and little else.
 """
-# A misconception has the contract's signature even where the mistake is to ignore an argument
-# (ARG001), and its `why` says what a docstring would (D103).
-# ruff: noqa: ARG001, D103
+# A misconception has the contract's signature even where the mistake is to ignore an argument.
+# ruff: noqa: ARG001
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ import msgspec
 import numpy as np
 
 LENGTH_BYTES = 4
-FRAME_LIMIT = 64 * 2**20
+FRAME_LIMIT = 16 * 2**20  # a million numbers and room for more
 DIMENSION_LIMIT = 8
 DEPTH_LIMIT = 32
 INTEGER_DIGITS = 4000  # Python refuses to convert longer ones to text

@@ -18,7 +18,7 @@ import torch
 from checks import gates as checks_of_gates
 from checks.check import Check, checks_in
 from checks.contract import SIGNATURES
-from checks.expect import Expected, Failure
+from checks.expect import Expected, Failure, changed
 from checks.misconception import Misconception, misconceptions_in
 from checks.misconceptions import gates as wrong_gates
 from checks.subject import InProcess
@@ -257,8 +257,9 @@ def answers(mistake: Misconception) -> list[Any]:
                 found.append(failure.sentence)
                 continue
             parts = list(value) if isinstance(value, tuple) else [value]
-            changed = [repr(old) != repr(new) for old, new in zip(call.arguments, after, strict=True)]
-            found.append([*parts, np.array(changed if call.keep else [], dtype=float)])
+            if call.keep:
+                parts.append(np.array([changed(a, b) for a, b in zip(call.arguments, after, strict=True)], dtype=float))
+            found.append(parts)
     return found
 
 
