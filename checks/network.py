@@ -21,6 +21,7 @@ from checks.inputs import Array, Draw
 from checks.standard import agreement, unmodified
 
 SLACK = 1e-4
+quietly = np.errstate(all="ignore")  # arithmetic on what a student returned: inf - inf is no error of ours
 STEP = 2.0**-4  # of a difference quotient of fourth order: its own error stays below 1e-5 on the directions drawn
 SATURATED = 16.0  # with two to five inputs of ±1 the sigmoid sees 30 to 82: flat, and exp does not overflow in float32
 
@@ -182,6 +183,7 @@ def equal_logits_cost_log_of_their_number(softmax_cross_entropy: Any, case: tupl
     hint="y appears once, as a weight outside the logarithm. A sum of logarithms is no logarithm of a sum.",
 )
 @given(case=logits_and_two_targets())
+@quietly
 def cost_is_linear_in_the_target(softmax_cross_entropy: Any, case: tuple[Array, Array, Array]) -> None:
     theta, first, second = case
     middle = (first + second) / 2
@@ -243,6 +245,7 @@ softmax_cross_entropy_gradient_leaves_arguments_alone = unmodified(
     hint="Shifting all logits together changes no cost, so the slope in that direction is 0.",
 )
 @given(case=several_logits())
+@quietly
 def gradient_sums_to_zero(softmax_cross_entropy_gradient: Any, case: tuple[Array, Array]) -> None:
     about = call("softmax_cross_entropy_gradient", *case, then=".sum()")
     expect_close(about, got=softmax_cross_entropy_gradient(*case).sum(), want=0.0, scale=2.0)
@@ -282,6 +285,7 @@ def gradient_points_away_from_the_target(softmax_cross_entropy_gradient: Any, ca
     hint="y enters the gradient alone: not multiplied by yhat, and not divided by n.",
 )
 @given(case=logits_and_two_targets())
+@quietly
 def target_enters_alone(softmax_cross_entropy_gradient: Any, case: tuple[Array, Array, Array]) -> None:
     theta, first, second = case
     difference = softmax_cross_entropy_gradient(theta, second) - softmax_cross_entropy_gradient(theta, first)
@@ -319,9 +323,8 @@ def gradient_survives_extreme_logits(softmax_cross_entropy_gradient: Any, case: 
 
 def _slope(cost: Any) -> Any:
     """Return the derivative at 0 by the five-point rule."""
-    with np.errstate(all="ignore"):  # a student's cost may be inf, and inf - inf is no error of ours
-        near, far = cost(STEP) - cost(-STEP), cost(2 * STEP) - cost(-2 * STEP)
-        return (8 * near - far) / (12 * STEP)
+    near, far = cost(STEP) - cost(-STEP), cost(2 * STEP) - cost(-2 * STEP)
+    return (8 * near - far) / (12 * STEP)
 
 
 # ---------------------------------------------------------------------------- forward
@@ -397,6 +400,7 @@ forward_leaves_arguments_alone = unmodified(of="network.forward", arguments=batc
     hint="The output layer ends in a softmax over the classes, one row at a time.",
 )
 @given(case=batch_and_network())
+@quietly
 def predictions_are_distributions(forward: Any, case: tuple[Array, Params]) -> None:
     prediction = forward(*case)
     expect(call("forward", *case), holds=bool((prediction > 0).all()), gave=prediction, expected="positive entries")
@@ -423,6 +427,7 @@ def samples_are_independent(forward: Any, case: tuple[Array, Params]) -> None:
     hint="Odds are yhat_i / yhat_j = exp(logit_i - logit_j). Is b2 added to the logits?",
 )
 @given(case=wide_batch_and_network())
+@quietly
 def output_bias_sets_the_odds(forward: Any, case: tuple[Array, Params]) -> None:
     X, params = case
     raised = params["b2"].copy()
@@ -603,6 +608,7 @@ def _expect_gradients(keys: tuple[str, ...], truth: Any, forward_backward: Any, 
     hint="Move one parameter by ±0.001 and divide the change of your cost by 0.002. Which entry disagrees?",
 )
 @given(case=network_with_direction())
+@quietly
 def gradients_are_the_slope_of_the_cost(forward_backward: Any, case: tuple[Array, Array, Params, Params]) -> None:
     X, Y, params, direction = case
     length = math.sqrt(sum(float((step**2).sum()) for step in direction.values())) or 1.0
@@ -637,6 +643,7 @@ def every_sample_twice(forward_backward: Any, case: tuple[Array, Array, Params])
     hint="Every sample counts, not only the last; and the biases' gradients are sums over the samples, too.",
 )
 @given(case=wide_batch_targets_and_network())
+@quietly
 def batch_is_the_average_of_its_samples(forward_backward: Any, case: tuple[Array, Array, Params]) -> None:
     X, Y, params = case
     single = [forward_backward(X[i : i + 1], Y[i : i + 1], params) for i in range(len(X))]
@@ -666,6 +673,7 @@ def _expect_same(got: Any, want: Any, *, call_of: tuple[Any, ...], as_: tuple[An
     hint="Raising all logits together changes no prediction. The gradient at the logits sums to 0 in each row.",
 )
 @given(case=batch_targets_and_network())
+@quietly
 def output_gradients_sum_to_zero(forward_backward: Any, case: tuple[Array, Array, Params]) -> None:
     _, gradients = forward_backward(*case)
     for key in ("b2", "W2"):
@@ -680,6 +688,7 @@ def output_gradients_sum_to_zero(forward_backward: Any, case: tuple[Array, Array
     hint="Both multiply the same vector, the gradient at the hidden pre-activation: one by x, the other by 1.",
 )
 @given(case=wide_batch_targets_and_network())
+@quietly
 def single_sample_gives_an_outer_product(forward_backward: Any, case: tuple[Array, Array, Params]) -> None:
     X, Y, params = case[0][:1], case[1][:1], case[2]
     _, gradients = forward_backward(X, Y, params)
@@ -832,6 +841,7 @@ def deaf_inputs_have_no_gradient(input_gradient: Any, case: tuple[Array, Array, 
     hint="The chain rule ends with one factor of W1. A gradient with respect to W1 or to h does not scale like this.",
 )
 @given(case=sample_and_network())
+@quietly
 def other_units(input_gradient: Any, case: tuple[Array, Array, Params]) -> None:
     x, y, params = case
     scaled = 2 * x, y, params | {"W1": params["W1"] / 2}
@@ -846,6 +856,7 @@ def other_units(input_gradient: Any, case: tuple[Array, Array, Params]) -> None:
     hint="y enters once, in the difference with the prediction, and everything after that is linear.",
 )
 @given(case=sample_with_two_targets())
+@quietly
 def input_gradient_is_linear_in_the_target(input_gradient: Any, case: tuple[Array, Array, Array, Params]) -> None:
     x, first, second, params = case
     middle = (first + second) / 2

@@ -1,9 +1,9 @@
 """The contract as data: one file per module, one Signature per function."""
 
-from checks.contract import attention, averaging, positional, tools, transformer
+from checks.contract import attention, averaging, gates, positional, tools, transformer
 from checks.contract.signature import Signature
 
-_MODULES = (attention, positional, transformer, averaging)
+_MODULES = (attention, positional, gates, transformer, averaging)
 
 MODULES = tuple(module.__name__.rsplit(".", 1)[1] for module in _MODULES)
 TOOLS: dict[str, Signature] = {row.name: row for row in tools.FUNCTIONS}

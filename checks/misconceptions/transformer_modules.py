@@ -4,8 +4,6 @@ Classes are made when they are first asked for: torch takes seconds to import, a
 need none of them. A CausalLM starts from random weights, so two of them never give the same
 numbers; here they are drawn from a fixed seed, so that a mistake at least agrees with itself.
 """
-# Nothing in a torch module has a type that mypy knows before torch is imported.
-# ruff: noqa: ARG001, ANN202
 
 from __future__ import annotations
 
@@ -42,6 +40,7 @@ def _encoding(table: Table = _right_table, forward: Forward = _right_forward, he
     class Wrong(nn.Module):
         def __init__(self, d_model: int, max_len: int) -> None:
             super().__init__()
+            self.table: Any
             values = torch.as_tensor(np.asarray(table(max_len, d_model), dtype=np.float32))
             if held == "parameter":
                 self.table = nn.Parameter(values)
@@ -224,13 +223,17 @@ whole_sequences_only = _mistaken_encoding(
 )
 
 
-def _dropped(self: Any, x: Any) -> Any:
+def _drop(self: Any, x: Any) -> Any:
     """Drop entries as dropout does, at places that depend on a count of calls so that it repeats."""
     import torch
 
     self.calls = getattr(self, "calls", 0) + 1
     kept = torch.rand(x.shape, generator=torch.Generator().manual_seed(self.calls)) >= 0.1
-    return (x + self.table[: x.shape[1]]) * kept / 0.9
+    return x * kept / 0.9
+
+
+def _dropped(self: Any, x: Any) -> Any:
+    return _drop(self, x + self.table[: x.shape[1]])
 
 
 dropout_in_eval = _mistaken_encoding(
@@ -242,78 +245,89 @@ dropout_in_eval = _mistaken_encoding(
 # ---------------------------------------------------------------- causal language model
 
 
+MASKS: dict[str, Callable[[Any], Any]] = {  # from a matrix of True: which scores (i, j) are hidden
+    "mask absent": lambda ones: ~ones,
+    "leaks one position": lambda ones: ones.triu(2),
+    "mask of the past": lambda ones: ones.tril(-1),
+    "hides the position itself": lambda ones: ones.triu(0),
+}
+
+
+@cache
+def _attention(mistake: str) -> Any:
+    """Return an attention that hides other scores than the future's."""
+    import torch
+
+    from reference.transformer_modules import CausalSelfAttention
+
+    class Attention(CausalSelfAttention):
+        def forward(self, x: Any) -> Any:
+            batch, n, d = x.shape
+            q, k, v = self.project_in(x).view(batch, n, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
+            scores = q @ k.transpose(-2, -1) / math.sqrt(d // self.heads)
+            hidden = MASKS[mistake](torch.ones(n, n, dtype=torch.bool))
+            weights = scores.masked_fill(hidden, -torch.inf).softmax(dim=-1)
+            return self.project_out((weights @ v).transpose(1, 2).reshape(batch, n, d))
+
+    return Attention
+
+
+def _embedded(self: Any, tokens: Any) -> Any:
+    return self.positions(self.embedding(tokens))
+
+
+def _logits(self: Any, tokens: Any) -> Any:
+    return self.head(self.norm(self.layers(_embedded(self, tokens))))
+
+
+def _over_the_batch(self: Any, tokens: Any) -> Any:
+    return self.head(self.norm(self.layers(_embedded(self, tokens).transpose(0, 1)).transpose(0, 1)))
+
+
+def _with_dropout(self: Any, tokens: Any) -> Any:
+    return self.head(self.norm(_drop(self, self.layers(_embedded(self, tokens)))))
+
+
+def _gradient_cut(self: Any, tokens: Any) -> Any:
+    return self.head(self.norm(self.layers(_embedded(self, tokens))).detach())
+
+
+FORWARDS: dict[str, Forward] = {
+    "softmaxed": lambda self, tokens: _logits(self, tokens).softmax(dim=-1),
+    "log-softmaxed": lambda self, tokens: _logits(self, tokens).log_softmax(dim=-1),
+    "softmax over positions": lambda self, tokens: _logits(self, tokens).softmax(dim=1),
+    "last position only": lambda self, tokens: _logits(self, tokens)[:, -1],
+    "sequence first": lambda self, tokens: _logits(self, tokens).transpose(0, 1),
+    "vocabulary second": lambda self, tokens: _logits(self, tokens).transpose(1, 2),
+    "positions left out": lambda self, tokens: self.head(self.norm(self.layers(self.embedding(tokens)))),
+    "layers left out": lambda self, tokens: self.head(self.norm(_embedded(self, tokens))),
+    "gradient cut": _gradient_cut,
+    "attention over the batch": _over_the_batch,
+    "dropout": _with_dropout,
+}
+
+
 @cache
 def _model(mistake: str) -> Any:
     """Return the class of a language model with one mistake."""
     import torch
-    from torch import nn
 
-    from reference.transformer_modules import CausalLM, CausalSelfAttention
-
-    def masked(hidden: Callable[[Any], Any]) -> Any:
-        """Return an attention that hides other scores than the future's."""
-
-        class Attention(CausalSelfAttention):
-            def forward(self, x: Any) -> Any:
-                batch, n, d = x.shape
-                q, k, v = self.project_in(x).view(batch, n, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
-                scores = q @ k.transpose(-2, -1) / math.sqrt(d // self.heads)
-                scores = scores.masked_fill(hidden(torch.ones(n, n, dtype=torch.bool)), -torch.inf)
-                weights = scores.softmax(dim=-1)
-                return self.project_out((weights @ v).transpose(1, 2).reshape(batch, n, d))
-
-        return Attention
-
-    masks: dict[str, Callable[[Any], Any]] = {
-        "mask absent": lambda ones: ~ones,
-        "leaks one position": lambda ones: ones.triu(2),
-        "mask of the past": lambda ones: ones.tril(-1),
-        "hides the position itself": lambda ones: ones.triu(0),
-    }
+    from reference.transformer_modules import CausalLM
 
     class Wrong(CausalLM):
         def __init__(self, *sizes: int) -> None:
             with torch.random.fork_rng():
                 torch.manual_seed(0)
                 super().__init__(*sizes)
-            _, d_model, heads, _, _ = sizes
-            if mistake in masks:
-                for layer in self.layers:
-                    attention = masked(masks[mistake])(d_model, heads)
-                    attention.load_state_dict(layer.attention.state_dict())
-                    layer.attention = attention
-            if mistake == "positions left out":
-                self.positions = nn.Identity()
+            layers: Any = self.layers if mistake in MASKS else ()
+            for layer in layers:
+                attention = _attention(mistake)(*sizes[1:3])
+                attention.load_state_dict(layer.attention.state_dict())
+                layer.attention = attention
 
         def forward(self, tokens: Any) -> Any:
-            return forwards.get(mistake, CausalLM.forward)(self, tokens)
+            return FORWARDS.get(mistake, _logits)(self, tokens)
 
-    def batch_as_length(self: Any, tokens: Any) -> Any:
-        x = self.layers(self.positions(self.embedding(tokens)).transpose(0, 1)).transpose(0, 1)
-        return self.head(self.norm(x))
-
-    def with_dropout(self: Any, tokens: Any) -> Any:
-        x = self.layers(self.positions(self.embedding(tokens)))
-        self.calls = getattr(self, "calls", 0) + 1
-        kept = torch.rand(x.shape, generator=torch.Generator().manual_seed(self.calls)) >= 0.1
-        return self.head(self.norm(x * kept / 0.9))
-
-    def without_layers(self: Any, tokens: Any) -> Any:
-        return self.head(self.norm(self.positions(self.embedding(tokens))))
-
-    right = CausalLM.forward
-    forwards: dict[str, Callable[[Any, Any], Any]] = {
-        "softmaxed": lambda self, tokens: right(self, tokens).softmax(dim=-1),
-        "log-softmaxed": lambda self, tokens: right(self, tokens).log_softmax(dim=-1),
-        "softmax over positions": lambda self, tokens: right(self, tokens).softmax(dim=1),
-        "last position only": lambda self, tokens: right(self, tokens)[:, -1],
-        "sequence first": lambda self, tokens: right(self, tokens).transpose(0, 1),
-        "vocabulary second": lambda self, tokens: right(self, tokens).transpose(1, 2),
-        "gradient cut": lambda self, tokens: self.head(self.norm(self.layers(self.embedding(tokens).detach()).detach())),
-        "mask over the batch": batch_as_length,
-        "dropout": with_dropout,
-        "layers left out": without_layers,
-    }  # fmt: skip
     return Wrong
 
 
@@ -375,7 +389,7 @@ vocabulary_second = _mistaken_model(
 )  # fmt: skip
 
 attends_over_the_batch = _mistaken_model(
-    "mask over the batch", "attention over the batch",
+    "attention over the batch", "attention over the batch",
     "The layers take the first axis for the sequence (batch_first=False): the sequences of a batch see each other.",
 )  # fmt: skip
 
