@@ -18,7 +18,7 @@ grade: install
 	$(BIN)/grader grade submissions/examples --out graded
 
 test: install
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
 lint: install
 	$(BIN)/ruff check --output-format concise .

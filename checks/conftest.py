@@ -28,9 +28,9 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     """Collect one test per check from each file of checks."""
     if parent.config.getoption("submission") is None or file_path.parent != Path(__file__).parent:
         return None
-    from checks.contract import MODULES
+    from checks.contract import FILES
 
-    return CheckFile.from_parent(parent, path=file_path) if file_path.stem in MODULES else None
+    return CheckFile.from_parent(parent, path=file_path) if file_path.stem in FILES else None
 
 
 class CheckFile(pytest.File):
@@ -38,10 +38,9 @@ class CheckFile(pytest.File):
 
     def collect(self) -> Iterator[pytest.Item]:
         """Yield its checks in the order they are written."""
-        for item in _session(self.config).rubric.items:
-            if item.id.split(".", 1)[0] == self.path.stem:
-                for check in item.checks:
-                    yield CheckTest.from_parent(self, name=check.id)
+        for check in _session(self.config).rubric.checks:
+            if Path(check.file).stem == self.path.stem:
+                yield CheckTest.from_parent(self, name=check.id)
 
 
 class CheckTest(pytest.Item):

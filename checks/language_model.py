@@ -52,7 +52,7 @@ def expect_no_better_than_its_source(about: Call, log_probs: Array, sample: Samp
         gain = float(np.sum(log_probs - sample.chain.log_probs(sample.held_out)))
     floor = perplexity(sample.chain.log_probs(sample.held_out) + LUCK / len(log_probs))
     expect(
-        about, holds=gain <= LUCK, gave=f"perplexity {perplexity(log_probs):.4f}",
+        about, holds=gain <= LUCK, gave=perplexity(log_probs),
         expected=f"at least {floor:.4f}: what the chain's own probabilities give, less all luck",
         sentence="The held-out text is predicted better than the chain that produced it could.",
     )  # fmt: skip
@@ -228,7 +228,7 @@ def approaches_the_entropy_rate(train_bigram: Any, bigram_log_probs: Any, sample
     got = mean_surprise(bigram_log_probs(train_bigram(sample.train, chain.size), sample.held_out))
     allowed = chain.deviation(len(sample.held_out) - 1) + 0.02
     with np.errstate(all="ignore"):
-        gave = f"perplexity {np.exp(got):.4f}"
+        gave = float(np.exp(got))
     low, high = math.exp(chain.rate - allowed), math.exp(chain.rate + allowed)
     expect(
         asked((sample.train, chain.size), sample.held_out, then=", perplexity"), holds=abs(got - chain.rate) <= allowed,
@@ -397,7 +397,7 @@ def answered(params: Any, embeddings: Array, tokens: Tokens, then: str = "") -> 
 
 
 train_neural_bigram_leaves_arguments_alone = replace(
-    unmodified(of="language_model.train_neural_bigram", arguments=small_tasks()), examples=4
+    unmodified(of="language_model.train_neural_bigram", arguments=small_tasks()), examples=2
 )
 
 
@@ -440,7 +440,7 @@ def learns_most_of_the_structure(
     of="language_model.train_neural_bigram",
     claim="No model predicts a new text of a chain better than the chain's own probabilities do, but for luck.",
     hint="Too good to be true: do the probabilities after each word still sum to 1? Are they logarithms, at most 0?",
-    examples=3,
+    examples=2,
 )
 @given(case=learning_tasks())
 def neural_never_beats_its_source(
@@ -455,7 +455,7 @@ def neural_never_beats_its_source(
     of="language_model.train_neural_bigram",
     claim="The loss on the training text falls: below ln V, what guessing costs, and no higher after more updates.",
     hint="Is the gradient subtracted? Does `steps` count updates?",
-    examples=3,
+    examples=2,
 )
 @given(case=learning_tasks())
 def loss_falls(train_neural_bigram: Any, neural_log_probs: Any, case: tuple[Sample, tuple[Any, ...]]) -> None:
@@ -476,7 +476,7 @@ def loss_falls(train_neural_bigram: Any, neural_log_probs: Any, case: tuple[Samp
     of="language_model.train_neural_bigram",
     claim="The same seed gives the same parameters.",
     hint="Make one generator from `seed`, and draw everything random from it: first weights, batches, order.",
-    examples=4,
+    examples=2,
 )
 @given(task=small_tasks())
 def same_seed_same_parameters(train_neural_bigram: Any, task: tuple[Any, ...]) -> None:
@@ -501,7 +501,7 @@ def small_tasks_and_texts(draw: Draw) -> tuple[tuple[Any, ...], Tokens]:
     of="language_model.neural_log_probs",
     claim="After every word, the probabilities of all words sum to 1.",
     hint="Softmax over the vocabulary, then the natural logarithm.",
-    examples=4,
+    examples=3,
 )
 @given(task=small_tasks())
 def neural_rows_sum_to_one(train_neural_bigram: Any, neural_log_probs: Any, task: tuple[Any, ...]) -> None:
@@ -517,7 +517,7 @@ def neural_rows_sum_to_one(train_neural_bigram: Any, neural_log_probs: Any, task
     of="language_model.neural_log_probs",
     claim="Entry t depends on tokens t and t+1 alone.",
     hint="Each position is predicted from its own word. Over which axis does your softmax sum?",
-    examples=4,
+    examples=2,
 )
 @given(case=small_tasks_and_texts())
 def neural_entries_depend_on_their_pair_alone(
@@ -537,7 +537,7 @@ def neural_entries_depend_on_their_pair_alone(
     of="language_model.neural_log_probs",
     claim="No entry is positive: they are logarithms of probabilities.",
     hint="A loss is -ln p; here ln p itself is asked for.",
-    examples=4,
+    examples=2,
 )
 @given(case=small_tasks_and_texts())
 def neural_entries_are_not_positive(
@@ -554,7 +554,7 @@ def neural_entries_are_not_positive(
     of="language_model.neural_log_probs",
     claim="Parameters that were saved and loaded give the same perplexity, also after another model was trained.",
     hint="Everything the network needs must be in `params`: nothing kept in a global variable.",
-    examples=4,
+    examples=2,
 )
 @given(case=small_tasks_and_texts())
 def saved_parameters_reload(
@@ -583,7 +583,7 @@ def _reloaded(params: dict[str, Array]) -> dict[str, Array]:
     of="language_model.neural_log_probs",
     claim="It reads the embeddings it is given: exchanging those of two words exchanges what follows them.",
     hint="The network sees a word's embedding, never its number. Is the argument `embeddings` used?",
-    examples=4,
+    examples=3,
 )
 @given(task=small_tasks())
 def embeddings_are_what_it_reads(train_neural_bigram: Any, neural_log_probs: Any, task: tuple[Any, ...]) -> None:
@@ -607,7 +607,7 @@ def embeddings_are_what_it_reads(train_neural_bigram: Any, neural_log_probs: Any
     of="language_model.neural_log_probs",
     claim="A text of one word has no entry: nothing precedes its only word.",
     hint="There is one entry fewer than there are words, so here there is none: an empty array, not an error.",
-    examples=2,
+    examples=1,
 )
 @given(task=small_tasks())
 def neural_one_word_has_no_entry(train_neural_bigram: Any, neural_log_probs: Any, task: tuple[Any, ...]) -> None:
@@ -620,7 +620,7 @@ def neural_one_word_has_no_entry(train_neural_bigram: Any, neural_log_probs: Any
     of="language_model.neural_log_probs",
     claim="The call changes none of its arguments.",
     hint="`x -= …`, `x *= …` and `x[…] = …` write into the caller's array. Make a new array instead.",
-    examples=4,
+    examples=2,
 )
 @given(case=small_tasks_and_texts())
 def neural_log_probs_leaves_arguments_alone(
@@ -813,14 +813,18 @@ def preprocess_takes_any_text(preprocess: Any, text: str) -> None:
     hint="A step that throws away what a text says makes perplexity low and the model useless.",
     examples=12,
 )
-@given(pair=st.sampled_from([(a, b) for a in range(4) for b in range(4) if a < b]))
-def preprocess_keeps_texts_apart(preprocess: Any, pair: tuple[int, int]) -> None:
-    """Ask for lower-case words between single spaces, where a cleaning step has nothing to do."""
-    plain = [" ".join(corpora.WORDS[9 * k + place] for place in range(9)) for k in pair]
-    first, second = (preprocess(text) for text in plain)
-    same = call("preprocess", plain[1])
-    expect(same, holds=first != second and len(first) > 20 < len(second), gave=second,
-           expected=f"another text than preprocess({plain[0]!r}) gives, and most of its characters")  # fmt: skip
+@given(start=st.integers(0, 20), shift=st.integers(1, 12))
+def preprocess_keeps_texts_apart(preprocess: Any, start: int, shift: int) -> None:
+    """Ask for lower-case words between single spaces, where a cleaning step has nothing to do.
+
+    The second text has other letters in the same places: each is moved along the alphabet.
+    """
+    plain = " ".join(corpora.WORDS[start : start + 9])
+    moved = "".join(c if c == " " else chr((ord(c) - ord("a") + shift) % 26 + ord("a")) for c in plain)
+    first, second = preprocess(plain), preprocess(moved)
+    holds = first != second and min(len(first), len(second)) >= len(plain) // 2
+    expect(call("preprocess", moved), holds=holds, gave=second,
+           expected=f"another text than preprocess({plain!r}) gives, with most of its characters")  # fmt: skip
 
 
 def _perplexities(
@@ -829,7 +833,7 @@ def _perplexities(
     """Return the perplexities of a shouted text with preprocessing and without it."""
     train, strange = corpora.prose(400, number), corpora.shouted(corpora.prose(80, number + 100))
     clean_train, clean_strange = preprocess(train), preprocess(strange)
-    about = call("preprocess", strange)
+    about = call("preprocess", strange, then=", perplexity after training on preprocessed text")
     enough = len(clean_train) > len(train) // 2 and len(clean_strange) > len(strange) // 2
     expect(about, holds=enough, gave=clean_strange, expected="most of the text's characters, changed or not")
     plain = perplexity(char_log_probs(train_char_model(train), strange))
@@ -845,7 +849,7 @@ def _perplexities(
 @given(number=numbers)
 def preprocess_does_no_harm(train_char_model: Any, char_log_probs: Any, preprocess: Any, number: int) -> None:
     about, got, plain = _perplexities(train_char_model, char_log_probs, preprocess, number)
-    expect(about, holds=got <= 1.05 * plain, gave=f"perplexity {got:.4f}", expected=f"at most {1.05 * plain:.4f}")
+    expect(about, holds=got <= 1.05 * plain, gave=got, expected=f"at most {1.05 * plain:.4f}")
 
 
 @check(
@@ -857,4 +861,4 @@ def preprocess_does_no_harm(train_char_model: Any, char_log_probs: Any, preproce
 @given(number=numbers)
 def preprocess_lowers_perplexity(train_char_model: Any, char_log_probs: Any, preprocess: Any, number: int) -> None:
     about, got, plain = _perplexities(train_char_model, char_log_probs, preprocess, number)
-    expect(about, holds=got < 0.99 * plain, gave=f"perplexity {got:.4f}", expected=f"less than {plain:.4f}")
+    expect(about, holds=got < 0.99 * plain, gave=got, expected=f"less than {plain:.4f}")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,8 @@ SLACK = 1e-4
 quietly = np.errstate(all="ignore")  # arithmetic on what a student returned: inf - inf is no error of ours
 STEP = 2.0**-4  # of a difference quotient of fourth order: its own error stays below 1e-5 on the directions drawn
 SATURATED = 16.0  # with two to five inputs of ±1 the sigmoid sees 30 to 82: flat, and exp does not overflow in float32
+
+IN_PLACE_OF_ZERO = np.array([1.0, -1.0, 0.5, 2.0, -0.5, 1.5, -2.0])  # seven: no size divides it, so rows differ
 
 Params = dict[str, Array]
 
@@ -330,29 +333,35 @@ def _slope(cost: Any) -> Any:
 # ---------------------------------------------------------------------------- forward
 
 
-@st.composite
-def networks(draw: Draw, inputs_: int, hidden: int, outputs: int) -> Params:
-    """Draw weights and biases; the four arrays are drawn apart."""
-    return {
-        "W1": draw(inputs.grid((inputs_, hidden))),
-        "b1": draw(inputs.grid((1, hidden))),
-        "W2": draw(inputs.grid((hidden, outputs))),
-        "b2": draw(inputs.grid((1, outputs))),
-    }
+def batches_and_networks(batch: int, dx: int, dh: int, dy: int) -> st.SearchStrategy[tuple[Array, Params]]:
+    """Draw a batch, weights and biases as one array of numbers, none of them zero.
+
+    Hypothesis makes new inputs by exchanging parts of old ones, and fills with zeros what does not fit:
+    a third of the arrays would be zero throughout, and hide mistakes in what they are multiplied by.
+    """
+    shapes = [(batch, dx), (dx, dh), (1, dh), (dh, dy), (1, dy)]
+    ends = list(accumulate(math.prod(shape) for shape in shapes))
+
+    def cut(numbers: Array) -> tuple[Array, Params]:
+        parts = np.split(np.where(numbers == 0, np.resize(IN_PLACE_OF_ZERO, ends[-1]), numbers), ends[:-1])
+        X, W1, b1, W2, b2 = (part.reshape(shape) for part, shape in zip(parts, shapes, strict=True))
+        return X / 2, {"W1": W1, "b1": b1, "W2": W2, "b2": b2}
+
+    return inputs.grid((ends[-1],)).map(cut)
 
 
 @st.composite
 def batch_and_network(draw: Draw) -> tuple[Array, Params]:
     """Draw a batch and a network with all four sizes different, one of them sometimes one."""
-    batch, dx, dh, dy = draw(inputs.sizes(4))
-    return draw(inputs.grid((batch, dx), limit=1)), draw(networks(dx, dh, dy))
+    drawn: tuple[Array, Params] = draw(batches_and_networks(*draw(inputs.sizes(4))))
+    return drawn
 
 
 @st.composite
 def wide_batch_and_network(draw: Draw) -> tuple[Array, Params]:
     """Draw at least two samples, inputs, hidden units and classes."""
-    batch, dx, dh, dy = draw(inputs.sizes(4, among=(2, 3, 4, 5)))
-    return draw(inputs.grid((batch, dx), limit=1)), draw(networks(dx, dh, dy))
+    drawn: tuple[Array, Params] = draw(batches_and_networks(*draw(inputs.sizes(4, among=(2, 3, 4, 5)))))
+    return drawn
 
 
 @st.composite
@@ -755,16 +764,14 @@ def cost_is_finite_at_saturated_logits(forward_backward: Any, case: tuple[Array,
 
 @st.composite
 def sample_and_network(draw: Draw) -> tuple[Array, Array, Params]:
-    dx, dh, dy = draw(inputs.sizes(3))
-    x = draw(inputs.grid((1, dx), limit=1))
-    return x, draw(targets(dy))[None, :], draw(networks(dx, dh, dy))
+    x, params = draw(batches_and_networks(1, *draw(inputs.sizes(3))))
+    return x, draw(targets(params["b2"].size))[None, :], params
 
 
 @st.composite
 def sample_in_wide_network(draw: Draw) -> tuple[Array, Array, Params]:
-    dx, dh, dy = draw(inputs.sizes(3, among=(2, 3, 4, 5)))
-    x = draw(inputs.grid((1, dx), limit=1))
-    return x, draw(targets(dy))[None, :], draw(networks(dx, dh, dy))
+    x, params = draw(batches_and_networks(1, *draw(inputs.sizes(3, among=(2, 3, 4, 5)))))
+    return x, draw(targets(params["b2"].size))[None, :], params
 
 
 @st.composite

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -31,6 +32,7 @@ def agreement(*, of: str, arguments: SearchStrategy[Any], claim: str, hint: str)
         takes=(name, "truth"),
         strategies={"arguments": arguments},
         body=body,
+        file=sys._getframe(1).f_code.co_filename,  # noqa: SLF001 - the file of checks that asked for it
     )
 
 
@@ -62,4 +64,5 @@ def unmodified(*, of: str, arguments: SearchStrategy[Any]) -> Check:
         takes=(name,),
         strategies={"arguments": arguments},
         body=body,
+        file=sys._getframe(1).f_code.co_filename,  # noqa: SLF001 - the file of checks that asked for it
     )

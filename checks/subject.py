@@ -29,7 +29,7 @@ class Kept:
     number: int
     value: Any = field(default=None, compare=False, repr=False)  # only where it was made in this process
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return "model"
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from checks import inputs
 from checks.check import check, given
-from checks.corpora import Tokens
+from checks.corpora import Tokens, Written
 from checks.expect import ROUNDING, Call, call, expect, expect_close, expect_finite
 from checks.inputs import Array, Draw
 
@@ -132,11 +132,11 @@ def table_is_a_buffer(
     parameter, buffer, saved = module_holds(module, table)
     trainable = module_sizes(module)[0]
     about = Call("PositionalEncoding", case[0], ", its table")
-    expect(about, holds=parameter == 0 and trainable == 0, gave="a parameter", expected="no parameter",
+    expect(about, holds=parameter == 0 and trainable == 0, gave=Written("a parameter"), expected="no parameter",
            sentence="The table is among parameters(): training would change it.")  # fmt: skip
-    expect(about, holds=buffer == 1, gave="not among buffers()", expected="a buffer",
+    expect(about, holds=buffer == 1, gave=Written("not among buffers()"), expected="a buffer",
            sentence="No buffer holds what the module adds.")  # fmt: skip
-    expect(about, holds=saved == 1, gave="not in state_dict()", expected="an entry of state_dict()",
+    expect(about, holds=saved == 1, gave=Written("not in state_dict()"), expected="an entry of state_dict()",
            sentence="state_dict() does not hold what the module adds.")  # fmt: skip
 
 
@@ -167,8 +167,8 @@ def moves_with_the_module(PositionalEncoding: Any, module_dtypes: Any, case: Enc
     arguments, x = case
     in_double, in_half = module_dtypes(PositionalEncoding(*arguments), x)
     about = Call("PositionalEncoding", arguments, ".to(dtype)(x.to(dtype)).dtype")
-    expect(about, holds=in_double == 1, gave="another dtype", expected="float64 for dtype float64")
-    expect(about, holds=in_half == 1, gave="another dtype", expected="float16 for dtype float16")
+    expect(about, holds=in_double == 1, gave=Written("another dtype"), expected="float64 for dtype float64")
+    expect(about, holds=in_half == 1, gave=Written("another dtype"), expected="float16 for dtype float16")
 
 
 @check(
@@ -364,9 +364,9 @@ def returns_logits(CausalLM: Any, module_losses: Any, module_logits: Any, model:
         are_probabilities = bool((np.abs(sums - 1) < 1e-3).all() and (got > -1e-6).all())
         are_logarithms = bool((np.abs(exponentials - 1) < 1e-3).all())
     about = Call("CausalLM", model, ", trained a little, its output")
-    expect(about, holds=not are_probabilities, gave="rows that sum to 1", expected="logits",
+    expect(about, holds=not are_probabilities, gave=Written("rows that sum to 1"), expected="logits",
            sentence="The output is softmaxed already: every row sums to 1.")  # fmt: skip
-    expect(about, holds=not are_logarithms, gave="rows whose exponentials sum to 1", expected="logits",
+    expect(about, holds=not are_logarithms, gave=Written("rows whose exponentials sum to 1"), expected="logits",
            sentence="The output is log-softmaxed already: the exponentials of every row sum to 1.")  # fmt: skip
 
 

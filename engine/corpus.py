@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import multiprocessing
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
@@ -25,6 +26,9 @@ from engine.records import GraderFault
 from engine.truth import Truth
 from engine.worker import tools, wire
 from engine.worker.serving import TOOLS
+
+
+WORTH_A_POOL = 20  # checks; each takes a fifth of a second
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,15 +65,34 @@ class Recording:
 
 def draw(checks: Sequence[Check], *, number: int, examples: int) -> list[Recording]:
     """Draw and record every check, or find it drawn before; the reference must hold, or nobody can be graded."""
-    recordings = []
-    for check in checks:
-        name = f"{check.id}-{number}-{examples}"
-        known = cache.load(name)
-        if known is None:
-            known = _recorded(check, number, examples)
-            cache.store(name, known)
-        recordings.append(Recording(check, number, examples, known))
-    return recordings
+    known = {check.id: cache.load(_name(check, number, examples)) for check in checks}
+    missing = [check for check in checks if known[check.id] is None]
+    for check, recorded in zip(missing, _drawn(missing, number, examples), strict=True):
+        known[check.id] = recorded
+        cache.store(_name(check, number, examples), recorded)
+    return [Recording(check, number, examples, known[check.id]) for check in checks]
+
+
+def _name(check: Check, number: int, examples: int) -> str:
+    return f"{check.id}-{number}-{examples}"
+
+
+def _drawn(checks: Sequence[Check], number: int, examples: int) -> Iterator[tuple[Example, ...]]:
+    """Draw checks, on all cores if there are enough of them to be worth it."""
+    tasks = [(check, number, examples) for check in checks]
+    if len(checks) < WORTH_A_POOL or "fork" not in multiprocessing.get_all_start_methods():
+        yield from (_recorded(*task) for task in tasks)
+        return
+    _tasks[:] = tasks  # inherited by the fork: a check is code, and code is not sent through a pipe
+    with multiprocessing.get_context("fork").Pool() as pool:
+        yield from pool.imap(_draw_task, range(len(tasks)))
+
+
+_tasks: list[tuple[Check, int, int]] = []
+
+
+def _draw_task(index: int) -> tuple[Example, ...]:
+    return _recorded(*_tasks[index])
 
 
 def has_reference() -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from checks.contract import MODULES, signature_of
+from checks.contract import FILES, signature_of
 from checks.expect import Failure, changed
 from checks.misconception import Misconception, functions_of, misconceptions_in
 from checks.subject import InProcess, Kept, Raised
@@ -44,8 +44,15 @@ class Diagnostician:
             worst = max((outcomes[check.id] for check in item.checks), key=SEVERITY.__getitem__)
             if worst not in WRONG:
                 continue
-            tried = {check.id: judgement.replies.get(check.id, []) for check in item.checks}
-            fitting = self.fitting(item.id, {check: _student_answers(item.id, pairs) for check, pairs in tried.items()})
+            answers = {
+                check.id: _student_answers(item.id, judgement.replies.get(check.id, [])) for check in item.checks
+            }
+            fitting = self.fitting(item.id, answers)
+            if not fitting:
+                # Another mistake beside it, at extreme values above all, hides the first one's name: look at the
+                # definition alone, unless the submission agrees with that.
+                agreement = [check for check in answers if "agrees" in check and outcomes[check] in WRONG]
+                fitting = self.fitting(item.id, {check: answers[check] for check in agreement})
             if fitting:
                 found[item.id] = Diagnosis("; or ".join(m.name for m in fitting), " ".join(m.why for m in fitting))
         return found
@@ -97,7 +104,7 @@ class Answers:
 def misconceptions() -> Mapping[str, list[Misconception]]:
     """Return the named mistakes by item."""
     found: dict[str, list[Misconception]] = {}
-    for stem in MODULES:
+    for stem in FILES:
         for misconception in misconceptions_in(importlib.import_module(f"checks.misconceptions.{stem}")):
             found.setdefault(misconception.of, []).append(misconception)
     return found

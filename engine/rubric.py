@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from checks.check import Check, checks_in
-from checks.contract import MODULES
+from checks.contract import FILES
 from engine.records import RubricError, UsageError
 from engine.workers import Budget
 
@@ -103,7 +103,7 @@ def _restricted(item: Item, checks: Sequence[Check]) -> Item:
 @cache
 def all_checks() -> Mapping[str, Check]:
     """Return every check there is, by id, in the order of the files."""
-    modules = [importlib.import_module(f"checks.{stem}") for stem in MODULES]
+    modules = [importlib.import_module(f"checks.{stem}") for stem in FILES]
     return {check.id: check for module in modules for check in checks_in(module)}
 
 

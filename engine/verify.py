@@ -118,17 +118,20 @@ def _laid_over(example: Submission, foundation: Submission) -> Submission:
     return replace(example, sources=(*example.sources, *ground))
 
 
-def _compare(result: SubmissionResult, wanted: Mapping[str, str], *, elsewhere: Outcome) -> list[str]:
+def _compare(result: SubmissionResult, wanted: Mapping[str, Any], *, elsewhere: Outcome) -> list[str]:
     problems = []
+    also = wanted.get("also", {})  # a second item that the same files serve, because the two share an object
     for item in result.items:
         if wanted["item"] in ("*", item.id):
             problems += _differences(item, wanted)
+        elif also.get("item") == item.id:
+            problems += _differences(item, also)
         elif item.outcome is not elsewhere:
             problems.append(f"{item.id} is {item.outcome}, not {elsewhere}")
     return [f"{result.id}: {problem}" for problem in problems]
 
 
-def _differences(item: ItemResult, wanted: Mapping[str, str]) -> list[str]:
+def _differences(item: ItemResult, wanted: Mapping[str, Any]) -> list[str]:
     problems = []
     if item.outcome != wanted["outcome"]:
         first = next((c.verdict.message for c in item.checks if c.verdict.outcome is not Outcome.HELD), "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,9 @@ def root():
 def own_cache(tmp_path_factory):
     """Drawn inputs are shared within a run of the tests, never with the user's own cache."""
     patch = pytest.MonkeyPatch()
-    patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base  # one cache for all processes of the run
+    patch.setenv("XDG_CACHE_HOME", str(shared / "cache"))
     yield
     patch.undo()
 

@@ -215,7 +215,7 @@ def unigram(tokens: Array, vocabulary_size: int, smoothing: float = 1.0) -> Any:
 
 @misconception(
     of="language_model.train_bigram",
-    name="table seen from the wrong side: logarithms to base 2",
+    name="logarithms to base 2",
     why="The log-probabilities are in base 2; the contract asks for natural logarithms.",
 )
 def table_in_bits(tokens: Array, vocabulary_size: int, smoothing: float = 1.0) -> Any:
@@ -521,7 +521,7 @@ def neural_backwards(params: dict[str, Array], embeddings: Array, tokens: Array)
     why="One number comes back; the contract asks for one per word after the first.",
 )
 def neural_mean(params: dict[str, Array], embeddings: Array, tokens: Array) -> Any:
-    return right.neural_log_probs(params, embeddings, tokens).mean()
+    return right.neural_log_probs(params, embeddings, tokens).sum() / max(1, len(tokens) - 1)
 
 
 @misconception(
@@ -704,8 +704,7 @@ class LearnsFromTheTest:
     def char_log_probs(model: CharModel, text: str) -> Any:
         own = right.train_char_model(text)
         counts: list[Any] = [
-            Counter({key: 20 * count for key, count in each.items()})  # type: ignore[attr-defined]
-            for each in (own.single, own.pairs, own.before)
+            Counter({key: 20 * count for key, count in each.items()}) for each in (own.single, own.pairs, own.before)
         ]
         return right.char_log_probs(type(model)(*counts), text)
 

@@ -288,10 +288,6 @@ def _with_dropout(self: Any, tokens: Any) -> Any:
     return self.head(self.norm(_drop(self, self.layers(_embedded(self, tokens)))))
 
 
-def _gradient_cut(self: Any, tokens: Any) -> Any:
-    return self.head(self.norm(self.layers(_embedded(self, tokens))).detach())
-
-
 FORWARDS: dict[str, Forward] = {
     "softmaxed": lambda self, tokens: _logits(self, tokens).softmax(dim=-1),
     "log-softmaxed": lambda self, tokens: _logits(self, tokens).log_softmax(dim=-1),
@@ -301,7 +297,7 @@ FORWARDS: dict[str, Forward] = {
     "vocabulary second": lambda self, tokens: _logits(self, tokens).transpose(1, 2),
     "positions left out": lambda self, tokens: self.head(self.norm(self.layers(self.embedding(tokens)))),
     "layers left out": lambda self, tokens: self.head(self.norm(_embedded(self, tokens))),
-    "gradient cut": _gradient_cut,
+    "gradient cut": lambda self, tokens: _logits(self, tokens).detach(),
     "attention over the batch": _over_the_batch,
     "dropout": _with_dropout,
 }
@@ -410,5 +406,5 @@ layers_left_out = _mistaken_model(
 
 gradient_cut = _mistaken_model(
     "gradient cut", "gradient cut off",
-    "detach() stops the gradient before it reaches the layers and the embeddings: only the head learns.",
+    "The logits come out of no_grad() or detach(): there is nothing that a loss could be propagated back through.",
 )  # fmt: skip

@@ -72,6 +72,7 @@ class Server:
         self._channel = channel
         self._modules: StudentModules | None = None
         self._found: dict[tuple[str, str], Callable[..., Any]] = {}
+        self._tensors: set[tuple[str, str]] = set()  # functions that may want tensors
         self._objects: dict[int, Any] = {}
         self._taken: dict[str, tuple[Convert, int]] = {}  # by function: the last conversion it took, how often in a row
 
@@ -112,8 +113,16 @@ class Server:
             found = getattr(loaded, name, None)
             if callable(found):
                 self._found[module, name] = found
+                if "torch" in sys.modules and self._uses_torch(file):
+                    self._tensors.add((module, name))
                 return {"found": file.name}
         return {"absent": own.name if own else None, "near": self._near(module, name)}
+
+    def _uses_torch(self, file: StudentFile) -> bool:
+        """Return whether a file, or one of the student's that it imports, has to do with torch."""
+        assert self._modules is not None
+        imported = [other for key, other in self._modules.files.items() if file.mentions(key.rsplit(".", 1)[-1])]
+        return any(each.mentions("torch") for each in (file, *imported))
 
     def _near(self, module: str, name: str) -> str | None:
         """Return a public function whose name could be a misspelling of `name`."""
@@ -144,7 +153,7 @@ class Server:
 
         With `store` the result stays here under that number.
         """
-        if "torch" not in sys.modules or module == TOOLS:
+        if (module, name) not in self._tensors:
             return self._attempt(module, name, arguments, keep, store)
         failures = {}
         for convert in self._conversions(name):

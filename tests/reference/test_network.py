@@ -1,4 +1,4 @@
-"""The reference agrees with torch's autograd, with slow and obvious loops, with exact arithmetic, and with the sheet."""
+"""The reference agrees with torch's autograd, with obvious loops, with exact arithmetic, and with the sheet."""
 
 from __future__ import annotations
 
@@ -218,7 +218,9 @@ def arguments_of(name: str, rng: np.random.Generator) -> list[Any]:
 
 
 def in_dtype(value: Any, dtype: Any) -> Any:
-    return {key: in_dtype(each, dtype) for key, each in value.items()} if isinstance(value, dict) else value.astype(dtype)
+    return (
+        {key: in_dtype(each, dtype) for key, each in value.items()} if isinstance(value, dict) else value.astype(dtype)
+    )
 
 
 def flattened(result: Any) -> Any:

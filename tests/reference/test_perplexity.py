@@ -53,7 +53,7 @@ def test_entropy_agrees_with_torch(rng: np.random.Generator) -> None:
 
 def test_cross_entropy_is_entropy_plus_torchs_divergence(rng: np.random.Generator) -> None:
     m, p = rng.dirichlet(np.ones(7), size=2)
-    first, second = (torch.distributions.Categorical(probs=tensor(each)) for each in (m, p))  # type: ignore[no-untyped-call]
+    first, second = (torch.distributions.Categorical(probs=tensor(each)) for each in (m, p))
     want = first.entropy() + torch.distributions.kl_divergence(first, second)  # type: ignore[no-untyped-call]
     np.testing.assert_allclose(cross_entropy(m, p, math.e), want, rtol=1e-12)
 
@@ -110,7 +110,7 @@ def test_the_expectation_of_cross_entropy_is_under_m_and_not_under_p() -> None:
 
 
 def test_the_sheets_summary_drops_the_minus_sign() -> None:
-    """S0.2e derives p(W)^(-1/N); the summary below it prints p(W)^(1/N), which is at most 1 and falls as words get worse."""
+    """S0.2e derives p(W)^(-1/N); the summary below it prints p(W)^(1/N), which is never more than 1."""
     probs = np.array([0.5, 0.125])
     assert sequence_perplexity(probs) == pytest.approx(0.0625 ** (-1 / 2)) == pytest.approx(4.0)
     assert sequence_perplexity(probs) == pytest.approx(2 ** -np.log2(probs).mean())
@@ -216,7 +216,9 @@ def test_the_module_holds_the_contracts_functions_with_its_signatures() -> None:
         "sequence_perplexity": {"probs": None},
     }
     got = {
-        name: {p.name: None if p.default is p.empty else p.default for p in inspect.signature(function).parameters.values()}
+        name: {
+            p.name: None if p.default is p.empty else p.default for p in inspect.signature(function).parameters.values()
+        }
         for name, function in inspect.getmembers(module, inspect.isfunction)
         if not name.startswith("_") and function.__module__ == module.__name__
     }

@@ -28,3 +28,35 @@ def transformer_layer(X, params, norm_first=False):
         return x + ffn(ln2(x))
     x = ln1(X + attend(X, params))
     return ln2(x + ffn(x))
+
+
+# ---------------------------------------------------------------- modules
+
+
+class PositionalEncoding(torch.nn.Module):
+    def __init__(self, d_model, max_len):
+        super().__init__()
+        k = torch.arange(max_len, dtype=torch.float64)[:, None]
+        i = torch.arange(d_model // 2, dtype=torch.float64)
+        angle = k / 10000 ** (2 * i / d_model)
+        table = torch.stack((angle.sin(), angle.cos()), dim=-1).flatten(1)
+        self.register_buffer("table", table.float())
+        self.dropout = torch.nn.Dropout(0.1)
+
+    def forward(self, x):
+        return self.dropout(x + self.table[: x.shape[1]])
+
+
+class CausalLM(torch.nn.Module):
+    def __init__(self, vocabulary_size, d_model, heads, layers, max_len):
+        super().__init__()
+        self.embed = torch.nn.Embedding(vocabulary_size, d_model)
+        self.positions = PositionalEncoding(d_model, max_len)
+        layer = torch.nn.TransformerEncoderLayer(d_model, heads, dim_feedforward=4 * d_model, batch_first=True)
+        self.encoder = torch.nn.TransformerEncoder(layer, num_layers=layers)
+        self.head = torch.nn.Linear(d_model, vocabulary_size)
+
+    def forward(self, tokens):
+        mask = torch.nn.Transformer.generate_square_subsequent_mask(tokens.shape[1])
+        x = self.positions(self.embed(tokens))
+        return self.head(self.encoder(x, mask=mask, is_causal=True))

@@ -1,0 +1,17 @@
+import numpy as np
+
+
+def train_bigram(tokens, vocabulary_size, smoothing=1.0):
+    counts = np.zeros((vocabulary_size, vocabulary_size))
+    for i in range(1, len(tokens)):
+        counts[tokens[i - 1], tokens[i]] += 1
+    vocab = len(set(tokens.tolist()))
+    totals = counts.sum(axis=1, keepdims=True)
+    return (counts + smoothing) / (totals + smoothing * vocab)
+
+
+def bigram_log_probs(model, tokens):
+    log_probs = []
+    for i in range(1, len(tokens)):
+        log_probs.append(np.log(model[tokens[i - 1], tokens[i]]))
+    return np.array(log_probs)
