@@ -27,7 +27,6 @@ from engine.truth import Truth
 from engine.worker import tools, wire
 from engine.worker.serving import TOOLS
 
-
 WORTH_A_POOL = 20  # checks; each takes a fifth of a second
 
 

@@ -223,6 +223,8 @@ def _values(result: Any) -> bytes:
     if isinstance(result, tuple | dict):
         parts = result.values() if isinstance(result, dict) else result
         return b"|".join(_values(part) for part in parts)
+    if isinstance(result, str):
+        return result.encode("utf-8", "replace")
     return np.unique(np.round(result, 6)).tobytes()  # a law whose true value never changes is not to be told by noise
 
 
