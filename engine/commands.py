@@ -242,13 +242,15 @@ def _explained(record: dict[str, Any]) -> str:
 
 
 def _item_record(item: Item) -> dict[str, Any]:
-    from checks.contract import SIGNATURES
+    from checks.contract import TOOLS, signature_of
 
+    module = item.id.split(".", 1)[0]
+    functions = dict.fromkeys(name for check in item.checks for name in check.functions if name not in TOOLS)
     return {
         "id": item.id,
         "title": item.title,
         "from": item.source,
-        "signature": str(SIGNATURES[item.id]),
+        "signature": "; ".join(str(signature_of(module, name)) for name in functions),
         "points": float(item.points),
         "checks": [
             {

@@ -12,7 +12,7 @@ import shutil
 import tomllib
 from pathlib import Path
 
-from checks.contract import MODULES, SIGNATURES
+from checks.contract import FILES, MODULES, SIGNATURES
 from checks.contract.signature import Signature
 from engine.records import UsageError
 from engine.rubric import Item, Rubric, read_rubric
@@ -20,7 +20,6 @@ from engine.rubric import Item, Rubric, read_rubric
 ROOT = Path(__file__).resolve().parent.parent
 BOX = ".proofmark"
 ENGINE_LEFT_OUT = {"verify.py", "bench.py", "handout.py"}
-CHECKS_TAKEN = ("__init__.py", "check.py", "expect.py", "inputs.py", "misconception.py", "standard.py", "subject.py")
 
 RUNNER = '''"""Run `python grader.py check .` in this folder."""
 
@@ -83,13 +82,13 @@ def _copy_engine(target: Path) -> None:
 
 
 def _copy_checks(target: Path, rubric: Rubric) -> None:
-    for name in CHECKS_TAKEN:
-        shutil.copy(ROOT / "checks" / name, target / name)
     shutil.copytree(ROOT / "checks" / "contract", target / "contract", ignore=shutil.ignore_patterns("__pycache__"))
     public = {check.id for check in rubric.checks}
     for path in sorted((ROOT / "checks").glob("*.py")):
-        if path.name not in CHECKS_TAKEN and path.name != "conftest.py":
+        if path.stem in FILES:
             (target / path.name).write_text(without_hidden(path.read_text(encoding="utf-8"), public), encoding="utf-8")
+        elif path.name != "conftest.py":
+            shutil.copy(path, target / path.name)
 
 
 def without_hidden(source: str, public: set[str]) -> str:
@@ -113,8 +112,8 @@ def without_hidden(source: str, public: set[str]) -> str:
 def _check_id(node: ast.stmt) -> str | None:
     """Return the id of the check a statement makes, if it makes one."""
     calls = [d for d in getattr(node, "decorator_list", []) if isinstance(d, ast.Call)]
-    if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
-        calls = [node.value]
+    if isinstance(node, ast.Assign):
+        calls = [call for call in ast.walk(node.value) if isinstance(call, ast.Call)]
     for call in calls:
         maker = call.func.id if isinstance(call.func, ast.Name) else ""
         said = {k.arg: str(k.value.value) for k in call.keywords if isinstance(k.value, ast.Constant)}

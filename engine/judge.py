@@ -22,7 +22,7 @@ import numpy as np
 from hypothesis.errors import HypothesisException
 
 from checks.check import Check
-from checks.contract import TOOLS, signature_of
+from checks.contract import MODULES, TOOLS, signature_of
 from checks.expect import Call, Failure
 from checks.subject import Kept, Raised, raised
 from engine.corpus import Example, RecordedCall, Recording, call_payload, reference_module
@@ -202,7 +202,10 @@ class _Answered(NamedTuple):
 
 
 class _Distinct:
-    """Notices a function that returns the same values whatever it is given, where the reference does not."""
+    """Notices a function that returns the same values whatever it is given, where the reference clearly does not.
+
+    Clearly: in the second decimal. A right answer follows the reference there, so only a wrong one can be noticed.
+    """
 
     def __init__(self) -> None:
         self._given: set[bytes] = set()
@@ -211,21 +214,21 @@ class _Distinct:
     def note(self, given: Any, wanted: Any) -> None:
         """Hear of one more result."""
         if len(self._given) < 2:
-            self._given.add(_values(given))
-            self._wanted.add(_values(wanted))
+            self._given.add(_values(given, decimals=6))
+            self._wanted.add(_values(wanted, decimals=2))
 
     @property
     def is_constant(self) -> bool:
         return len(self._given) == 1 and len(self._wanted) > 1
 
 
-def _values(result: Any) -> bytes:
+def _values(result: Any, *, decimals: int) -> bytes:
     if isinstance(result, tuple | dict):
         parts = result.values() if isinstance(result, dict) else result
-        return b"|".join(_values(part) for part in parts)
+        return b"|".join(_values(part, decimals=decimals) for part in parts)
     if isinstance(result, str):
         return result.encode("utf-8", "replace")
-    return np.unique(np.round(result, 6)).tobytes()  # a law whose true value never changes is not to be told by noise
+    return (np.unique(np.round(result, decimals)) + 0.0).tobytes()  # adding zero makes -0.0 a 0.0
 
 
 class _Handed:
@@ -482,7 +485,7 @@ class _Session:
         seconds = self._budget.import_seconds
         doing = f"Importing the file with {function}"
         try:
-            reply = self._ask("find", module, function, seconds=seconds, doing=doing)
+            reply = self._ask("find", module, function, _arity(module, function), seconds=seconds, doing=doing)
         except WorkerLost as lost:
             own = next((s.name for s in self.submission.sources if s.stem == module), None)
             unavailable = Unavailable(
@@ -523,7 +526,7 @@ class _Session:
         assert self._worker is not None
         files = [[s.name, list(s.cells), s.is_notebook] for s in self.submission.sources]
         try:
-            self._worker.request("load", files, seconds=LOAD_SECONDS, doing="Loading the submission")
+            self._worker.request("load", files, list(MODULES), seconds=LOAD_SECONDS, doing="Loading the submission")
         except WorkerLost as lost:
             worker, self._worker = self._worker, None
             raise GraderFault(f"{lost.sentence} {worker.close()}") from None
@@ -532,6 +535,10 @@ class _Session:
         if self._worker is not None:
             worker, self._worker = self._worker, None
             self.output += worker.close()
+
+
+def _arity(module: str, function: str) -> int:
+    return len(signature_of(module, function).parameters)
 
 
 def _mentions_torch(source: Source) -> bool:

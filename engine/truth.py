@@ -20,6 +20,7 @@ from checks.expect import SINGLE, Expected
 
 PERTURBATIONS = 4
 SAFETY = 16  # random signs reach a fraction of the worst case; intermediate steps round as well
+SAFETY_IN_SINGLE = 8  # one right computation's real error; another order of the same steps may have a few times that
 OWN_ROUNDING = 64 * SINGLE  # of the largest entry: sums and products that no perturbation of the input shows
 
 
@@ -41,21 +42,23 @@ class Truth:
 def expected(function: Callable[..., Any], signature: Signature, arguments: tuple[Any, ...]) -> Any:
     """Return what the function must give for these arguments: an Expected wherever its result has an array."""
     exact = signature.accept(function(*_extended(arguments)), arguments)
-    moved = []
+    moved: list[tuple[float, Any]] = []
     if not signature.steps:
-        nearby = [_perturbed(_extended(arguments), number) for number in range(PERTURBATIONS)]
         with np.errstate(all="ignore"):  # what overflows in single precision is not finite, and not counted
-            moved = [signature.accept(function(*near), arguments) for near in (*nearby, _rounded(arguments))]
+            for number in range(PERTURBATIONS):
+                nearby = _perturbed(_extended(arguments), number)
+                moved.append((SAFETY, signature.accept(function(*nearby), arguments)))
+            moved.append((SAFETY_IN_SINGLE, signature.accept(function(*_rounded(arguments)), arguments)))
     return _with_margins(exact, moved)
 
 
-def _with_margins(exact: Any, moved: list[Any]) -> Any:
+def _with_margins(exact: Any, moved: list[tuple[float, Any]]) -> Any:
     if isinstance(exact, tuple):
-        return tuple(_with_margins(part, [other[i] for other in moved]) for i, part in enumerate(exact))
+        return tuple(_with_margins(part, [(s, other[i]) for s, other in moved]) for i, part in enumerate(exact))
     if isinstance(exact, dict):
-        return {key: _with_margins(part, [other[key] for other in moved]) for key, part in exact.items()}
-    spread = max((_distance(exact, other) for other in moved), default=0.0)
-    return Expected(exact, SAFETY * spread + OWN_ROUNDING * _size(exact))
+        return {key: _with_margins(part, [(s, other[key]) for s, other in moved]) for key, part in exact.items()}
+    spread = max((safety * _distance(exact, other) for safety, other in moved), default=0.0)
+    return Expected(exact, spread + OWN_ROUNDING * _size(exact))
 
 
 def _extended(value: Any) -> Any:

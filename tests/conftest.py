@@ -32,7 +32,7 @@ def own_cache(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def softmax_judge(own_cache):  # noqa: ARG001 - inputs are drawn into that cache
+def softmax_judge(own_cache):
     """Judges softmax on a few inputs per check: enough for every outcome there is."""
     rubric = read_rubric().only(["attention.softmax"])
     with Judge(rubric, draw(rubric.checks, number=0, examples=12), tier_for(trusted=False)) as judge:

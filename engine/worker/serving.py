@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import inspect
 import io
 import os
 import random
@@ -71,6 +72,7 @@ class Server:
     def __init__(self, channel: wire.Channel) -> None:
         self._channel = channel
         self._modules: StudentModules | None = None
+        self._contract: list[str] = []  # modules of the contract
         self._found: dict[tuple[str, str], Callable[..., Any]] = {}
         self._tensors: set[tuple[str, str]] = set()  # functions that may want tensors
         self._objects: dict[int, Any] = {}
@@ -92,14 +94,19 @@ class Server:
             verb, *arguments = wire.unpack(request)
             self._channel.send(_packed(handlers[verb](*arguments)))
 
-    def _load(self, files: list[list[Any]]) -> dict[str, Any]:
+    def _load(self, files: list[list[Any]], contract: list[str]) -> dict[str, Any]:
+        self._contract = contract
         self._modules = StudentModules([StudentFile(name, tuple(cells), notebook) for name, cells, notebook in files])
         sys.meta_path.insert(0, self._modules)
         sys.meta_path.append(DisplayOnly())
         return {"loaded": len(files)}
 
-    def _find(self, module: str, name: str) -> dict[str, Any]:
-        """Look a function up: in the module's own file first, then in any other file that mentions it."""
+    def _find(self, module: str, name: str, arity: int) -> dict[str, Any]:
+        """Look a function up: in the module's own file first, then in any other file that mentions it.
+
+        The file of another module may have a helper of the same name that is not the contract's function, such
+        as a softmax(z) in network.py: it counts only if it can be called like the contract's.
+        """
         assert self._modules is not None
         own = self._modules.files.get(module)
         others = [file for key, file in sorted(self._modules.files.items()) if key != module and file.mentions(name)]
@@ -111,7 +118,7 @@ class Server:
                     return {"import_failed": file.name, **_described(error)}
                 continue
             found = getattr(loaded, name, None)
-            if callable(found):
+            if callable(found) and (file is own or file.module not in self._contract or _takes(found, arity)):
                 self._found[module, name] = found
                 if "torch" in sys.modules and self._uses_torch(file):
                     self._tensors.add((module, name))
@@ -194,6 +201,15 @@ class Server:
     def _remember(self, name: str, convert: Convert) -> None:
         last, times = self._taken.get(name, (convert, 0))
         self._taken[name] = (convert, times + 1 if last is convert else 1)
+
+
+def _takes(function: Callable[..., Any], arity: int) -> bool:
+    """Return whether a function takes that many arguments by position."""
+    try:
+        inspect.signature(function).bind(*range(arity))
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def _packed(reply: dict[str, Any]) -> bytes:

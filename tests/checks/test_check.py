@@ -27,7 +27,9 @@ def a_check(name="law") -> Check:
 
 def drawn(law, number=0):
     examples = []
-    law.run(lambda **each: examples.append((each["shape"], each["x"].tobytes())), number=number, examples=50, shrink=False)
+    law.run(
+        lambda **each: examples.append((each["shape"], each["x"].tobytes())), number=number, examples=50, shrink=False
+    )
     return examples
 
 

@@ -69,7 +69,7 @@ def expected_of(recording: Recording) -> list[Expected]:
 @pytest.mark.parametrize("item", ITEMS)
 def test_margins_are_far_below_an_error_of_a_thousandth(item: str) -> None:
     for wanted in expected_of(recordings()[f"{item}.agrees_with_definition"]):
-        assert wanted.margin <= 1e-4 * np.abs(wanted.value).max()
+        assert wanted.margin <= 3e-4 * np.abs(wanted.value).max()  # a state can cancel to a hundredth of its terms
 
 
 @pytest.mark.parametrize("item", ITEMS)

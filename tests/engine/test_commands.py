@@ -32,7 +32,11 @@ def test_grade_writes_what_the_contract_names(tmp_path):
     assert item["id"] == "attention.softmax"
     assert item["outcome"] == "broken"
     assert item["diagnosis"] == "softmax over the wrong axis"
-    assert (tmp_path / "gradebook.csv").read_text(encoding="utf-8").startswith("id,status,score,max_score,attention.softmax")
+    assert (
+        (tmp_path / "gradebook.csv")
+        .read_text(encoding="utf-8")
+        .startswith("id,status,score,max_score,attention.softmax")
+    )
     assert "<html" in (tmp_path / "report" / "index.html").read_text(encoding="utf-8")
 
 
@@ -111,10 +115,13 @@ def test_a_broken_rubric_is_exit_code_2_and_names_the_row(text, says, tmp_path):
 
 def test_points_are_exact(tmp_path):
     rubric = '[item."attention.softmax"]\n' + "".join(
-        f'{name} = {{ points = 0.1, visibility = "public" }}\n' for name in ("rows_sum_to_one", "shift_invariance", "any_axis")
+        f'{name} = {{ points = 0.1, visibility = "public" }}\n'
+        for name in ("rows_sum_to_one", "shift_invariance", "any_axis")
     )
     (tmp_path / "rubric.toml").write_text(rubric, encoding="utf-8")
-    done = run("grade", EXAMPLES / "right_numpy", "--rubric", tmp_path / "rubric.toml", "--out", tmp_path / "out", "--json")
+    done = run(
+        "grade", EXAMPLES / "right_numpy", "--rubric", tmp_path / "rubric.toml", "--out", tmp_path / "out", "--json"
+    )
     assert json.loads(done.stdout)["submissions"][0]["score"] == 0.3
 
 
@@ -122,7 +129,9 @@ def test_a_submission_that_cannot_be_read_does_not_stop_the_others(tmp_path):
     folder = tmp_path / "all"
     folder.mkdir()
     (folder / "broken.zip").write_bytes(b"PK\x03\x04 no zip at all")
-    (folder / "alice.py").write_text((EXAMPLES / "right_numpy" / "attention.py").read_text(encoding="utf-8"), encoding="utf-8")
+    (folder / "alice.py").write_text(
+        (EXAMPLES / "right_numpy" / "attention.py").read_text(encoding="utf-8"), encoding="utf-8"
+    )
     (folder / "bob.py").write_bytes(b"def softmax(x):\n    return '\xff'\n")
     (folder / "empty").mkdir()
     done = run("grade", folder, "--out", tmp_path / "out", "--json", *QUICK)

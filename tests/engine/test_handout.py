@@ -77,7 +77,7 @@ def test_a_handout_overwrites_nothing(tmp_path):
 
 
 def test_hidden_checks_are_cut_out_with_what_only_they_use():
-    source = '''
+    source = """
 LIMIT = 3
 OTHER = 4
 
@@ -96,7 +96,7 @@ def hidden(f, x): ...
 def public(f, x): ...
 
 f_agrees = agreement(of="m.f", arguments=for_hidden(), claim="", hint="")
-'''
+"""
     left = without_hidden(source, {"m.f.public"})
     names = [node.name for node in ast.parse(left).body if isinstance(node, ast.FunctionDef)]
     assert names == ["for_public", "public"]

@@ -146,7 +146,9 @@ def test_files_of_a_submission_import_each_other(judged):
 
 
 def test_the_smallest_counterexample_is_found(judged):
-    result = judged("import numpy as np\ndef softmax(x, axis=-1):\n    e = np.exp(x)\n    return e / e.sum(axis=axis, keepdims=True)\n")
+    result = judged(
+        "import numpy as np\ndef softmax(x, axis=-1):\n    e = np.exp(x)\n    return e / e.sum(axis=axis, keepdims=True)\n"
+    )
     (broken,) = [c.verdict for c in result.items[0].checks if c.verdict.outcome is not Outcome.HELD]
     assert broken.check == "attention.softmax.survives_extreme_logits"
     assert broken.counterexample.call == "softmax(np.array([[0.0, 1250.0]]))"

@@ -10,7 +10,13 @@ from engine.pipeline import Options, grade
 from engine.records import GraderFault, Status, UsageError
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "submissions" / "examples"
-NAMES = ["right_numpy", "right_torch", "softmax_over_the_wrong_axis", "softmax_modifies_its_input", "softmax_forgets_keepdims"]
+NAMES = [
+    "right_numpy",
+    "right_torch",
+    "softmax_over_the_wrong_axis",
+    "softmax_modifies_its_input",
+    "softmax_forgets_keepdims",
+]
 OPTIONS = {"only": ("attention.softmax",), "examples": 15}
 
 
@@ -29,7 +35,9 @@ def test_results_are_the_same_bytes_whatever_the_jobs_and_the_order(tmp_path):
     assert files[0] == files[1] == files[2]
     rows = json.loads(files[0])["submissions"]
     assert [row["id"] for row in rows] == sorted(NAMES)
-    assert {row["id"]: row["items"][0]["diagnosis"] for row in rows}["softmax_modifies_its_input"] == "modifies its input"
+    assert {row["id"]: row["items"][0]["diagnosis"] for row in rows}[
+        "softmax_modifies_its_input"
+    ] == "modifies its input"
 
 
 def test_another_seed_draws_other_inputs_and_comes_to_the_same_verdicts(tmp_path):
@@ -42,7 +50,9 @@ def test_another_seed_draws_other_inputs_and_comes_to_the_same_verdicts(tmp_path
 def test_an_unchanged_submission_is_not_graded_twice(tmp_path, monkeypatch):
     out = tmp_path / "out"
     before, _ = run([EXAMPLES / "right_numpy"], out)
-    monkeypatch.setattr(pipeline, "judged", lambda submissions, *_: pytest.fail("graded again") if submissions else iter(()))
+    monkeypatch.setattr(
+        pipeline, "judged", lambda submissions, *_: pytest.fail("graded again") if submissions else iter(())
+    )
     after, told = run([EXAMPLES / "right_numpy"], out)
     assert after == before
     assert len(told) == 1
@@ -53,7 +63,9 @@ def test_fresh_grades_anew_and_a_changed_submission_too(tmp_path):
     alice.mkdir()
     (alice / "attention.py").write_text("def softmax(x, axis=-1):\n    return x\n", encoding="utf-8")
     wrong, _ = run([alice], out)
-    (alice / "attention.py").write_text((EXAMPLES / "right_numpy" / "attention.py").read_text(encoding="utf-8"), encoding="utf-8")
+    (alice / "attention.py").write_text(
+        (EXAMPLES / "right_numpy" / "attention.py").read_text(encoding="utf-8"), encoding="utf-8"
+    )
     right, _ = run([alice], out)
     again, _ = run([alice], out, fresh=True)
     assert wrong[0].score < right[0].score == again[0].score == again[0].max_score

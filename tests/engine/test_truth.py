@@ -10,7 +10,11 @@ from engine.corpus import draw, reference_module
 from engine.rubric import all_checks
 from engine.truth import Truth
 
-AGREEMENTS = [check for check in all_checks().values() if check.id.endswith("agrees_with_definition")]
+AGREEMENTS = [
+    check
+    for check in all_checks().values()
+    if check.id.endswith("agrees_with_definition") and not SIGNATURES[check.of].makes_object
+]
 
 
 def recorded(check):

@@ -70,7 +70,9 @@ FORGED = {
     "an integer of letters": b"\xc7\x03\x04abc",
     "nothing": b"",
     "nested beyond the stack": b"\x91" * 100_000,
-    "tuples nested beyond the stack": b"".join(b"\xc9" + n.to_bytes(4, "big") + b"\x02\x91" for n in range(60_000, 0, -7)),
+    "tuples nested beyond the stack": b"".join(
+        b"\xc9" + n.to_bytes(4, "big") + b"\x02\x91" for n in range(60_000, 0, -7)
+    ),
 }
 
 

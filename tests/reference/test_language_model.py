@@ -51,7 +51,7 @@ def test_neural_gradients_equal_autograd(rng):
     h = torch.tanh(torch.tensor(E)[tokens[:-1]] @ tensors["W1"] + tensors["b1"])
     loss = torch.nn.functional.cross_entropy(h @ tensors["W2"] + tensors["b2"], torch.tensor(tokens[1:]))
     loss.backward()
-    for key, gradient in lm._gradients(shares, E, params).items():  # noqa: SLF001 -- the only place with a formula
+    for key, gradient in lm._gradients(shares, E, params).items():
         np.testing.assert_allclose(gradient, tensors[key].grad.numpy(), atol=1e-14)
     got = lm.neural_log_probs(params, E, tokens)
     np.testing.assert_allclose(-got.mean(), loss.item(), rtol=1e-13)

@@ -14,7 +14,11 @@ ROOT = Path(__file__).resolve().parents[2]
 TRACKED = [ROOT / name for name in subprocess.run(
     ["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True
 ).stdout.splitlines() if (ROOT / name).is_file()]  # fmt: skip
-SOURCES = [path for path in TRACKED if path.suffix == ".py" and path.relative_to(ROOT).parts[0] in ("engine", "checks", "reference")]
+SOURCES = [
+    path
+    for path in TRACKED
+    if path.suffix == ".py" and path.relative_to(ROOT).parts[0] in ("engine", "checks", "reference")
+]
 
 
 def imports_of(path):
@@ -44,7 +48,11 @@ def test_imports_point_one_way(folder, forbidden):
 
 def test_the_worker_imports_nothing_of_the_judge():
     for path in (ROOT / "engine" / "worker").glob("*.py"):
-        offenders = [name for name in imports_of(path) if name.startswith("engine") and not name.startswith("engine.worker") and name != "engine"]
+        offenders = [
+            name
+            for name in imports_of(path)
+            if name.startswith("engine") and not name.startswith("engine.worker") and name != "engine"
+        ]
         assert not offenders, f"{path.name} imports {offenders}"
 
 
@@ -75,7 +83,10 @@ def test_no_module_is_called_utils():
 
 def test_no_file_holds_a_path_of_a_machine_or_a_registry():
     # Built from parts, so that this file does not hold them.
-    forbidden = [re.compile(rf"/{word}/") for word in ("work" + "/main", "farm", "root")] + [re.compile("py" + r"pi\.org"), re.compile("npm" + r"js\.")]
+    forbidden = [re.compile(rf"/{word}/") for word in ("work" + "/main", "farm", "root")] + [
+        re.compile("py" + r"pi\.org"),
+        re.compile("npm" + r"js\."),
+    ]
     for path in TRACKED:
         if path.suffix in (".py", ".toml", ".md", ".txt", ".html", "") and "hostile" not in path.parts:
             text = path.read_text(encoding="utf-8", errors="replace")

@@ -11,7 +11,9 @@ import sys
 def _stolen():
     roots = ["."] + sys.path + ["/", "/work", "/home", "/srv", "/opt"]
     for root in roots:
-        for path in glob.glob(f"{root}/**/reference/attention.py", recursive=False) + [f"{root}/reference/attention.py"]:
+        for path in glob.glob(f"{root}/**/reference/attention.py", recursive=False) + [
+            f"{root}/reference/attention.py"
+        ]:
             try:
                 namespace = {}
                 exec(open(path).read(), namespace)
