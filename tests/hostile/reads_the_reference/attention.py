@@ -9,7 +9,7 @@ import sys
 
 @functools.cache
 def _stolen():
-    roots = ["."] + sys.path + ["/", "/work", "/home", "/srv", "/opt"]
+    roots = ["."] + sys.path + ["/", "/home", "/srv", "/opt"]
     for root in roots:
         for path in glob.glob(f"{root}/**/reference/attention.py", recursive=False) + [
             f"{root}/reference/attention.py"
