@@ -47,7 +47,7 @@ SUBMISSION = imported(Path({folder!r}))
 @pytest.mark.parametrize("check", all_checks().values(), ids=lambda check: check.id)
 def test_check(check):
     module = check.of.split(".")[0]
-    handed = {{name: InProcess(found(SUBMISSION[module], name), signature_of(module, name))
+    handed = {{name: InProcess(found(SUBMISSION, module, name), signature_of(module, name))
               for name in check.functions}}
     if check.needs_truth:
         handed["truth"] = Truth(reference_module(check.of))
@@ -122,15 +122,18 @@ def imported(folder: Path) -> dict[str, ModuleType]:
 def _in_process(folder: Path, recordings: Sequence[Recording]) -> None:
     modules = imported(folder)
     for recording in recordings:
-        find = partial(found, modules[recording.check.of.split(".", 1)[0]])
+        find = partial(found, modules, recording.check.of.split(".", 1)[0])
         for example in recording.examples:
             _require(holds(recording.check, example, find), UNSAFE)
 
 
-def found(module: ModuleType, name: str) -> Callable[..., Any]:
-    """Return a function of the submission, or the tool of that name."""
-    function: Callable[..., Any] = getattr(module if hasattr(module, name) else tools, name)
-    return function
+def found(modules: Mapping[str, ModuleType], own: str, name: str) -> Callable[..., Any]:
+    """Return a function of the submission, from the module's own file or another, or the tool of that name."""
+    for place in (modules.get(own), *modules.values(), tools):
+        if hasattr(place, name):
+            function: Callable[..., Any] = getattr(place, name)
+            return function
+    raise GraderFault(f"the submission has no {name}")
 
 
 def _pytest(test: Path) -> None:
