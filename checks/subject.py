@@ -4,22 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from checks.contract import Signature
 from checks.expect import Failure
-
-
-class Subject(Protocol):
-    """A function under judgement."""
-
-    def __call__(self, *arguments: Any) -> Any:
-        """Return its result as float64 arrays of the contract's shapes, or raise Failure."""
-
-    def with_arguments(self, *arguments: Any) -> tuple[Any, tuple[Any, ...]]:
-        """Return its result, and the arguments as they are after the call."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,14 +41,14 @@ class Truth:
 
 def expected(function: Callable[..., Any], signature: Signature, arguments: tuple[Any, ...]) -> Any:
     """Return what the function must give for these arguments: an Expected wherever its result has an array."""
-    exact = signature.accept(function(*_extended(arguments)), arguments)
+    exact = signature.accept(function(*_cast(arguments, np.longdouble)), arguments)
     moved: list[tuple[float, Any]] = []
     if not signature.steps:
         with np.errstate(all="ignore"):  # what overflows in single precision is not finite, and not counted
             for number in range(PERTURBATIONS):
-                nearby = _perturbed(_extended(arguments), number)
+                nearby = _perturbed(_cast(arguments, np.longdouble), number)
                 moved.append((SAFETY, signature.accept(function(*nearby), arguments)))
-            moved.append((SAFETY_IN_SINGLE, signature.accept(function(*_rounded(arguments)), arguments)))
+            moved.append((SAFETY_IN_SINGLE, signature.accept(function(*_cast(arguments, np.float32)), arguments)))
     return _with_margins(exact, moved)
 
 
@@ -61,28 +61,16 @@ def _with_margins(exact: Any, moved: list[tuple[float, Any]]) -> Any:
     return Expected(exact, spread + OWN_ROUNDING * _size(exact))
 
 
-def _extended(value: Any) -> Any:
+def _cast(value: Any, real: type[np.floating[Any]]) -> Any:
+    """Return the arguments with every real number in another precision."""
     if isinstance(value, np.ndarray) and value.dtype.kind == "f":
-        return value.astype(np.longdouble)
+        return value.astype(real)
     if isinstance(value, float):
-        return np.longdouble(value)
+        return real(value)
     if isinstance(value, list | tuple):
-        return type(value)(_extended(entry) for entry in value)
+        return type(value)(_cast(entry, real) for entry in value)
     if isinstance(value, dict):
-        return {key: _extended(entry) for key, entry in value.items()}
-    return value
-
-
-def _rounded(value: Any) -> Any:
-    """Return the arguments in single precision: computing with them shows how much the steps in between round."""
-    if isinstance(value, np.ndarray) and value.dtype.kind == "f":
-        return value.astype(np.float32)
-    if isinstance(value, float):
-        return np.float32(value)
-    if isinstance(value, list | tuple):
-        return type(value)(_rounded(entry) for entry in value)
-    if isinstance(value, dict):
-        return {key: _rounded(entry) for key, entry in value.items()}
+        return {key: _cast(entry, real) for key, entry in value.items()}
     return value
 
 

@@ -24,8 +24,6 @@ FUNCTIONS = (
     Signature("tools", "module_holds", {"module": None, "table": None}, ("3",)),
     # module(x) of a fresh instance, made with `arguments`, that loaded this module's saved state_dict.
     Signature("tools", "module_reloaded", {"module": None, "x": None, "arguments": None}, (_like_first,)),
-    # module.double()(x) for x in float64, and 1.0 if the output is float64.
-    Signature("tools", "module_in_double", {"module": None, "x": None}, (_like_first, "")),
     # The losses of `steps` Adam steps on next-token prediction; the module is trained in place.
     Signature("tools", "module_losses", {"module": None, "tokens": None, "steps": "=steps", "rate": None}, ("steps",)),
     # The logits of a fresh instance, made with `arguments`, that loaded this module's saved state_dict.

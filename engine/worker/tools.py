@@ -80,16 +80,6 @@ def module_input_after(module: Any, x: Any) -> Any:
     return _array(given)
 
 
-def module_in_double(module: Any, x: Any) -> Any:
-    """Move the module to float64 and run it: a table that is no buffer stays behind in float32."""
-    torch = _torch()
-    module.eval()
-    module.double()
-    with torch.no_grad():
-        output = module(torch.from_numpy(x).double())
-    return _array(output), float(output.dtype == torch.float64)
-
-
 def module_losses(module: Any, tokens: Any, steps: int, rate: float) -> Any:
     """Train on next-token prediction; return the loss before each step."""
     torch = _torch()
