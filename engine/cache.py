@@ -50,10 +50,10 @@ def store(name: str, value: Any) -> None:
 def code_digest() -> str:
     """Return a digest of everything of ours that decides a verdict."""
     digest = hashlib.sha256()
-    for folder in ("checks", "engine", "reference"):
+    for folder in ("checks", "engine", "formulas", "reference"):
         for path in sorted((ROOT / folder).rglob("*.py")):
             digest.update(path.relative_to(ROOT).as_posix().encode() + b"\0" + path.read_bytes())
-    for package in ("hypothesis", "numpy", "torch"):
+    for package in ("hypothesis", "numpy", "sympy", "torch"):
         digest.update(f"{package} {version(package)}".encode())
     return digest.hexdigest()[:16]
 

@@ -1,6 +1,6 @@
 """The command line: results on stdout, progress on stderr, exit codes as documented.
 
-0 done (for check and verify: all good) · 1 not all good, or a score withheld ·
+0 done (for check, derive and verify: all good) · 1 not all good, or a score withheld ·
 2 wrong usage or a broken rubric · 3 a fault of the grader.
 """
 
@@ -72,6 +72,11 @@ def _parser() -> argparse.ArgumentParser:
     check = _command(commands, "check", _check, "what a student runs: public checks, feedback on the terminal")
     check.add_argument("path", type=Path, metavar="PATH")
     _judging_options(check)
+
+    derive = _command(commands, "derive", _derive, "prove the derivations, step by step")
+    derive.add_argument("ids", nargs="*", metavar="ID", help="a derivation (default: all)")
+    derive.add_argument("--html", type=Path, metavar="FILE", help="write the proofs as a page")
+    derive.add_argument("--seconds", type=float, metavar="N", help="time for one derivation (default: 30)")
 
     verify = _command(commands, "verify", _verify, "the suite against itself")
     verify.add_argument("--only", action="append", default=[], metavar="ID", help="a module or an item (repeatable)")
@@ -174,6 +179,32 @@ def _check(given: argparse.Namespace) -> int:
     begun = {source.stem for source in submissions[0].sources}
     judged_items = [i for i in result.items if i.outcome is not Outcome.MISSING or i.id.split(".", 1)[0] in begun]
     return GOOD if judged_items and all(item.outcome is Outcome.HELD for item in judged_items) else NOT_GOOD
+
+
+def _derive(given: argparse.Namespace) -> int:
+    from engine import derive
+
+    proofs = []
+    for proof in derive.proofs(derive.chosen(given.ids), given.seconds or derive.SECONDS):
+        proofs.append(proof)
+        if not given.json:
+            print(derive.as_text(proof), flush=True)
+    if given.json:
+        print(json.dumps([derive.as_record(proof) for proof in proofs], indent=1, ensure_ascii=False))
+    elif len(proofs) > 1:
+        print(derive.summary(proofs))
+    if given.html is not None:
+        _write(given.html, derive.as_page(proofs))
+        print(f"page: {given.html}", file=sys.stderr)
+    return GOOD if all(proof.proved for proof in proofs) else NOT_GOOD
+
+
+def _write(path: Path, content: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror}") from error
 
 
 def _verify(given: argparse.Namespace) -> int:

@@ -52,7 +52,7 @@ class Judgement:
     output: str = ""
 
 
-class Unavailable(Exception):  # noqa: N818 - a fact about the submission
+class Unavailable(Exception):
     """A function that cannot be called at all."""
 
     def __init__(self, outcome: Outcome, sentence: str) -> None:

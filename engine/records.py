@@ -28,7 +28,7 @@ class RubricError(ProofmarkError):
     """A rubric that does not fit the checks; the message names the row."""
 
 
-class GraderFault(ProofmarkError):  # noqa: N818 - a fault of ours, as the contract calls it
+class GraderFault(ProofmarkError):
     """Something of ours broke; nobody's score may suffer for it."""
 
 

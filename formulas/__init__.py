@@ -1,0 +1,1 @@
+"""How mathematics is judged: formulas are read, given a meaning, proved, refuted or tested."""
