@@ -245,11 +245,14 @@ def _list(given: argparse.Namespace) -> int:
 
 
 def _explain(given: argparse.Namespace) -> int:
+    from engine.derive import library
+
     rubric = _rubric(given)
     for item in rubric.items:
         wanted = [check for check in item.checks if given.id in (item.id, check.id)]
         if wanted:
             record = _item_record(item)
+            record["proofs"] = [name for name, _ in library().behind.get(item.id, ())]
             record["checks"] = [row for row in record["checks"] if row["id"] in {check.id for check in wanted}]
             print(json.dumps(record, indent=1, ensure_ascii=False) if given.json else _explained(record))
             return GOOD
@@ -269,6 +272,8 @@ def _explained(record: dict[str, Any]) -> str:
             check["claim"],
             f"Hint: {check['hint']}",
         ]
+    if record["proofs"]:
+        lines += ["", "The proof behind it:", *(f"    grader derive {name}" for name in record["proofs"])]
     return "\n".join(lines)
 
 

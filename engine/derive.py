@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
+from engine import cache
 from engine.records import UsageError
 from formulas.printing import mathml, text
 from reference.derivations import NAMES, derivation
@@ -59,11 +60,6 @@ def chosen(ids: Sequence[str]) -> list[Derivation]:
             known = f"did you mean {', '.join(near)}?" if near else f"there are {', '.join(NAMES)}"
             raise UsageError(f"there is no derivation {each!r}; {known}")
     return [derivation(name) for name in ids or NAMES]
-
-
-def behind(item: str) -> list[str]:
-    """Return the ids of the derivations that are the proof behind an item."""
-    return [name for name in NAMES if item in derivation(name).explains]
 
 
 def proofs(derivations: Iterable[Derivation], seconds: float = SECONDS) -> Iterator[Proof]:
@@ -126,7 +122,7 @@ def as_text(proof: Proof) -> str:
         for _ in chain.steps:
             lines += _step_lines(next(done))
         lines.append(f"  hence    {_ends(chain)}")
-    lines += ["", f"  {outcome(proof)}", ""]
+    lines += ["", f"  {outcome(proof)}, {proof.seconds:.2f} s", ""]
     return "\n".join(lines)
 
 
@@ -146,22 +142,44 @@ def _ends(chain: Chain) -> str:
 
 
 def outcome(proof: Proof) -> str:
-    """Return one line: proved or not, the number of steps and the seconds."""
+    """Return one line: proved or not, and the number of steps."""
     count = len(proof.steps)
     if proof.proved:
-        return f"proved in {count} steps, {proof.seconds:.2f} s"
-    refused = sum(bool(step.refused) for step in proof.steps)
-    return f"NOT PROVED: {refused} of {count} steps refused, {proof.seconds:.2f} s"
+        return f"proved in {count} step{'' if count == 1 else 's'}"
+    return f"NOT PROVED: {sum(bool(step.refused) for step in proof.steps)} of {count} steps refused"
 
 
 def summary(done: Sequence[Proof]) -> str:
     """Return a table of all proofs and a line that sums it up."""
     width = max(len(proof.derivation.id) for proof in done)
-    rows = [f"{proof.derivation.id:<{width}}  {outcome(proof)}" for proof in done]
+    rows = [f"{proof.derivation.id:<{width}}  {outcome(proof)}, {proof.seconds:.2f} s" for proof in done]
     proved = sum(proof.proved for proof in done)
     steps = sum(len(proof.steps) for proof in done)
     seconds = sum(proof.seconds for proof in done)
     return "\n".join([*rows, "", f"{proved} of {len(done)} results proved, {steps} steps, {seconds:.1f} s"])
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """All proofs as a page, and which of them stand behind an item: pairs of id and title."""
+
+    page: str
+    behind: Mapping[str, tuple[tuple[str, str], ...]]
+
+
+def library() -> Library:
+    """Return the proofs for a report; they are found once and kept until the code changes."""
+    known = cache.load("proofs")
+    if isinstance(known, Library):
+        return known
+    done = list(proofs(chosen([])))
+    behind: dict[str, tuple[tuple[str, str], ...]] = {}
+    for proof in done:
+        for item in proof.derivation.explains:
+            behind[item] = (*behind.get(item, ()), (proof.derivation.id, proof.derivation.title))
+    found = Library(as_page(done), behind)
+    cache.store("proofs", found)
+    return found
 
 
 # ── for programs and for the browser ────────────────────────────────────────────────────────────────────────────

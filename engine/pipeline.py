@@ -57,6 +57,8 @@ def grade(
     paths: Sequence[Path], options: Options, told: Told, started: Callable[[int], None]
 ) -> list[SubmissionResult]:
     """Grade submissions: take in, judge each in its own worker, score, keep, and write what people read."""
+    from engine.derive import library  # SymPy takes longer to import than `check` to begin
+
     tier = tier_for(trusted=options.trusted)
     rubric = read_rubric(options.rubric).only(options.only)
     submissions = take_in(paths)
@@ -75,7 +77,13 @@ def grade(
             told(result)
     results.sort(key=lambda result: result.id)
     write_results(
-        options.out, results, rubric=rubric.digest, seed=options.seed, texts=texts_of(rubric), title=rubric.title
+        options.out,
+        results,
+        rubric=rubric.digest,
+        seed=options.seed,
+        texts=texts_of(rubric),
+        title=rubric.title,
+        proofs=library(),
     )
     return results
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
     from pathlib import Path
 
+    from engine.derive import Library
     from engine.records import CheckResult, CheckText, ItemResult, SubmissionResult
 
 SCHEMA = 1
@@ -68,6 +69,7 @@ def write_results(  # noqa: PLR0913 - everything the three files say is handed i
     seed: int,
     texts: Mapping[str, CheckText],
     title: str,
+    proofs: Library | None = None,
 ) -> None:
     """Write every file of a run into `folder`; a reader never meets half a file."""
     ordered = _by_id(results)
@@ -75,8 +77,12 @@ def write_results(  # noqa: PLR0913 - everything the three files say is handed i
     _write(folder / "gradebook.csv", gradebook_csv(ordered))
     _write(
         folder / "report" / "index.html",
-        page.render(ordered, rubric=rubric, seed=seed, texts=texts, title=title),
+        page.render(
+            ordered, rubric=rubric, seed=seed, texts=texts, title=title, behind=proofs.behind if proofs else {}
+        ),
     )
+    if proofs is not None:
+        _write(folder / "report" / "proofs.html", proofs.page)
     for result in ordered:
         printed = folder / "output" / f"{file_name(result.id)}.txt"
         if result.output:

@@ -6,7 +6,7 @@ whenever a definition is put in, so that none is captured.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -72,8 +72,33 @@ def unfolded(expression: sp.Expr, definitions: Mapping[str, Definition]) -> sp.E
     if not expression.args:
         return expression
     if isinstance(expression, sp.Sum | sp.Product):
-        return expression.func(unfolded(expression.function, definitions), *expression.limits)
+        # A definition may speak of an index that a sum around it binds under the same name: that one is renamed.
+        renaming = {limit[0]: fresh_index() for limit in expression.limits}
+        limits = [tuple(part.xreplace(renaming) for part in limit) for limit in expression.limits]
+        return expression.func(unfolded(expression.function.xreplace(renaming), definitions), *limits)
     return expression.func(*(unfolded(argument, definitions) for argument in expression.args))
+
+
+def leads_to(name: str, targets: Set[str], definitions: Mapping[str, Definition]) -> bool:
+    """Return whether what a name stands for depends on one of the targets, through however many definitions."""
+    seen: set[str] = set()
+    waiting = [name]
+    while waiting:
+        current = waiting.pop()
+        if current in targets:
+            return True
+        if current not in seen and current in definitions:
+            seen.add(current)
+            waiting += names_in(definitions[current].body)
+    return False
+
+
+def names_in(expression: sp.Basic) -> set[str]:
+    """Return the names of the symbols, arrays, matrices and functions in an expression."""
+    arrays = {str(each.base) for each in expression.atoms(sp.Indexed)}
+    matrices = {each.name for each in expression.atoms(sp.MatrixSymbol)}
+    functions = {str(each.func) for each in expression.atoms(AppliedUndef)}
+    return arrays | matrices | functions | {str(each) for each in expression.atoms(sp.Symbol)}
 
 
 def _differentiated(derivative: sp.Derivative, definitions: Mapping[str, Definition]) -> sp.Expr:

@@ -44,8 +44,9 @@ def entry(matrix: sp.MatrixExpr, i: sp.Expr, j: sp.Expr) -> sp.Expr:
         case sp.matrices.expressions.special.OneMatrix():
             return sp.Integer(1)
         case sp.DiagMatrix():
-            place = (i, sp.Integer(1)) if matrix.arg.cols == 1 else (sp.Integer(1), i)
-            return sp.KroneckerDelta(i, j) * entry(matrix.arg, *place)
+            (vector,) = matrix.args
+            place = (i, sp.Integer(1)) if vector.cols == 1 else (sp.Integer(1), i)
+            return sp.KroneckerDelta(i, j) * entry(vector, *place)
         case sp.MatMul():
             return _product_entry(matrix, i, j)
         case sp.MatPow() if matrix.exp.is_Integer and 0 < matrix.exp <= 4:

@@ -73,13 +73,13 @@ class Facts:
     """What may be used besides algebra.
 
     `orthonormal` names matrices with AᵀA = I, `orthogonal` pairs of them with AᵀB = 0, `totals` arrays whose sum over
-    the last index is 1, `one_hot` vectors of one 1 and zeros, `distinct` pairs of indices that differ, `ranges`
-    the range of a free index.
+    the last index is 1; each with the size the sum runs to, since over any other range it says nothing. `one_hot` are
+    vectors of one 1 and zeros, `distinct` pairs of indices that differ, `ranges` the range of a free index.
     """
 
-    orthonormal: frozenset[str] = frozenset()
-    orthogonal: frozenset[frozenset[str]] = frozenset()
-    totals: frozenset[str] = frozenset()
+    orthonormal: Mapping[str, sp.Expr] = field(default_factory=dict)
+    orthogonal: Mapping[frozenset[str], sp.Expr] = field(default_factory=dict)
+    totals: Mapping[str, sp.Expr] = field(default_factory=dict)
     one_hot: frozenset[str] = frozenset()
     distinct: frozenset[frozenset[sp.Expr]] = frozenset()
     ranges: Mapping[sp.Symbol, tuple[sp.Expr, sp.Expr]] = field(default_factory=dict)
@@ -613,7 +613,7 @@ class NormalForm:
         return None
 
     def _in_range(self, index: sp.Expr, low: sp.Expr, high: sp.Expr) -> bool:
-        return self._ranges.get(index) == (low, high) or (index.is_Integer and low == 1 and index == 1)
+        return self._ranges.get(index) == (low, high) or (low == 1 and index == 1 and bool(high.is_positive))
 
     def _peeled(self, inside: dict[Atom, Fraction], bound: Bound) -> Polynomial | None:
         """Σ_{1}^{n+1} f = Σ_1^n f + f(n+1): ranges begin at 1 and end at a symbol, or are written out.
@@ -636,20 +636,20 @@ class NormalForm:
 
     def _by_premise(self, inside: dict[Atom, Fraction], bound: Bound) -> Polynomial | None:
         """Use AᵀA = I, AᵀB = 0 and Σ p = 1 where nothing else depends on the index."""
-        index = bound[0]
+        index, low, high = bound
         entries = [
             atom for atom, power in inside.items() for _ in range(int(power)) if power.denominator == 1 and power > 0
         ]
-        if any(a.kind is not Kind.ENTRY for a in inside) or len(entries) != sum(inside.values()):
+        if low != 1 or any(a.kind is not Kind.ENTRY for a in inside) or len(entries) != sum(inside.values()):
             return None
+        names = [entry.parts[0] for entry in entries]
         if len(entries) == 1 and entries[0].parts[-1] == index:
-            return UNIT if entries[0].parts[0] in self.facts.totals else None
+            return UNIT if self.facts.totals.get(names[0]) == high else None
         if len(entries) != 2 or any(len(e.parts) != 3 or e.parts[1] != index for e in entries):
             return None
-        (first, _, i), (second, _, j) = (entry.parts for entry in entries)
-        if first == second and first in self.facts.orthonormal:
-            return self.delta(i, j)
-        return ZERO if frozenset((first, second)) in self.facts.orthogonal and first != second else None
+        if names[0] == names[1] and self.facts.orthonormal.get(names[0]) == high:
+            return self.delta(entries[0].parts[2], entries[1].parts[2])
+        return ZERO if names[0] != names[1] and self.facts.orthogonal.get(frozenset(names)) == high else None
 
     def _power_sum(self, inside: dict[Atom, Fraction], bound: Bound) -> Polynomial | None:
         _, low, high = bound
@@ -684,7 +684,8 @@ class NormalForm:
             if len(renamed.terms) != 1 or coefficient != 1:
                 raise Unsupported("a sum changed its form when an index was renamed")
             limits = tuple((renaming[i], a.xreplace(renaming), b.xreplace(renaming)) for i, a, b in order)
-            positive = all(atom.positive for atom, _ in monomial)
+            filled = all((high - low).is_nonnegative for _, low, high in limits)
+            positive = filled and all(atom.positive for atom, _ in monomial)
             atom = Atom(Kind.SUM, (limits, monomial), positive=positive)
             if best is None or atom.key < best[0]:
                 best = (atom.key, atom)
@@ -781,7 +782,11 @@ class NormalForm:
 
 def _not_negative(atom: Atom, power: Fraction) -> bool:
     even = power.denominator == 1 and power % 2 == 0
-    inside = atom.kind is Kind.SUM and all(_not_negative(*row) for row in atom.parts[1])
+    inside = (
+        atom.kind is Kind.SUM
+        and all((high - low + 1).is_nonnegative for _, low, high in atom.parts[0])  # else it may count backwards
+        and all(_not_negative(*row) for row in atom.parts[1])
+    )
     return (
         atom.positive or (atom.non_negative and power > 0) or even or inside or atom.kind in (Kind.DELTA, Kind.ABSOLUTE)
     )

@@ -83,10 +83,16 @@ class Hard:
     judged: int
 
 
-def render(
-    results: Iterable[SubmissionResult], *, rubric: str, seed: int, texts: Mapping[str, CheckText], title: str
+def render(  # noqa: PLR0913 - everything the page says is handed in by name
+    results: Iterable[SubmissionResult],
+    *,
+    rubric: str,
+    seed: int,
+    texts: Mapping[str, CheckText],
+    title: str,
+    behind: Mapping[str, Iterable[tuple[str, str]]],
 ) -> str:
-    """Return the page for a class, submissions in the order of their ids."""
+    """Return the page for a class, submissions in the order of their ids; `behind` are the proofs of each item."""
     ordered = sorted(results, key=lambda result: result.id)
     columns = _columns(ordered)
     return (
@@ -97,6 +103,7 @@ def render(
             rubric=rubric,
             seed=seed,
             texts=texts,
+            behind=behind,
             columns=columns,
             groups=[(group, len(list(same))) for group, same in groupby(columns, key=lambda column: column.group)],
             rows=[_row(number, result, columns) for number, result in enumerate(ordered, start=1)],

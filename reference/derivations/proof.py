@@ -15,6 +15,7 @@ import sympy as sp
 
 from formulas.calculus import Definition, Gaussian
 from formulas.normal import Facts
+from formulas.polynomial import Polynomial
 
 
 class Refused(Exception):
@@ -44,6 +45,8 @@ class Context:
     definitions: Mapping[str, Definition]
     facts: Facts
     randoms: Mapping[str, Gaussian]
+    equations: frozenset[sp.Basic] = frozenset()  # those premises that are equations
+    forms: dict[object, Polynomial] = field(default_factory=dict)  # normal forms already found, by rule and expression
 
 
 class Rule(Protocol):
@@ -128,19 +131,21 @@ class Derivation:
         """Return what the premises allow, put together."""
         definitions = [premise.definition for premise in self.premises if premise.definition]
         gaussians = [premise.gaussian for premise in self.premises if premise.gaussian]
+        stated = [premise.statement for premise in self.premises if isinstance(premise.statement, sp.Eq)]
         return Context(
             {definition.name: definition for definition in definitions},
             merged([premise.facts for premise in self.premises if premise.facts]),
             {gaussian.name: gaussian for gaussian in gaussians},
+            frozenset(stated),
         )
 
 
 def merged(several: list[Facts]) -> Facts:
     """Return all facts in one."""
     return Facts(
-        orthonormal=frozenset().union(*(facts.orthonormal for facts in several)),
-        orthogonal=frozenset().union(*(facts.orthogonal for facts in several)),
-        totals=frozenset().union(*(facts.totals for facts in several)),
+        orthonormal={name: size for facts in several for name, size in facts.orthonormal.items()},
+        orthogonal={pair: size for facts in several for pair, size in facts.orthogonal.items()},
+        totals={name: size for facts in several for name, size in facts.totals.items()},
         one_hot=frozenset().union(*(facts.one_hot for facts in several)),
         distinct=frozenset().union(*(facts.distinct for facts in several)),
         ranges={index: bounds for facts in several for index, bounds in facts.ranges.items()},

@@ -12,11 +12,14 @@ from dataclasses import dataclass, field, replace
 import sympy as sp
 
 from formulas import growth
-from formulas.calculus import Definition, expected, unfolded
-from formulas.matrices import entry, fresh_index, indexed
-from formulas.normal import NO_FACTS, Facts, Meaning, NormalForm, TooLarge, Unsupported
+from formulas.calculus import Definition, expected, leads_to, names_in, unfolded
+from formulas.matrices import entry, index, indexed
+from formulas.normal import Facts, Meaning, NormalForm, TooLarge, Unsupported
 from formulas.polynomial import Polynomial
 from reference.derivations.proof import Context, Refused
+
+ROW, COLUMN = index("~row"), index("~column")  # of the entries that stand for a whole matrix
+Ranges = dict[sp.Symbol, tuple[sp.Expr, sp.Expr]]
 
 
 @dataclass(frozen=True)
@@ -32,19 +35,33 @@ class Equality:
 
     def prove(self, left: sp.Basic, right: sp.Basic, context: Context) -> None:
         """Return if the two are equal in every entry, raise Refused otherwise."""
-        facts = context.facts if self.premises else Facts(ranges=context.facts.ranges)
         left, right, ranges = _as_entries(left, right)
-        facts = replace(facts, ranges={**facts.ranges, **ranges})
-        form = NormalForm(facts, functions=_functions(context) if self.expectations else None)
         try:
-            difference = form.of(self._prepared(left, context)) - form.of(self._prepared(right, context))
-            if not form.is_zero(difference):
+            difference = self._form(left, ranges, context) - self._form(right, ranges, context)
+            if not NormalForm(self._facts(ranges, context)).is_zero(difference):
                 raise Refused(f"by {self.name}, the two sides differ")
         except (TooLarge, Unsupported) as reason:
             raise Refused(f"by {self.name}, it could not be decided: {reason}") from reason
+        except RecursionError as reason:
+            raise Refused("a definition leads back to itself, or a derivative cannot be taken") from reason
+
+    def _form(self, expression: sp.Expr, ranges: Ranges, context: Context) -> Polynomial:
+        """Return the normal form of a side; most are met twice, as the right of one step and the left of the next."""
+        known = context.forms.get((self, expression))
+        if known is None:
+            functions = _functions(context) if self.expectations else None
+            form = NormalForm(self._facts(ranges, context), functions=functions)
+            known = context.forms[self, expression] = form.of(self._prepared(expression, context))
+        return known
+
+    def _facts(self, ranges: Ranges, context: Context) -> Facts:
+        facts = context.facts if self.premises else Facts(ranges=context.facts.ranges)
+        return replace(facts, ranges={**facts.ranges, **ranges})
 
     def _prepared(self, expression: sp.Expr, context: Context) -> sp.Expr:
         wanted = context.definitions if "*" in self.unfold else _chosen(context, self.unfold)
+        if self.derivatives:
+            _no_constants_by_mistake(expression, wanted, context)
         if self.derivatives or wanted:
             return _taken(expression, wanted, derivatives=self.derivatives)
         return indexed(expression)
@@ -63,6 +80,22 @@ def _taken(expression: sp.Expr, definitions: Mapping[str, Definition], *, deriva
     return unfolded(expression, definitions)
 
 
+def _no_constants_by_mistake(expression: sp.Expr, allowed: Mapping[str, Definition], context: Context) -> None:
+    """Refuse a derivative of something whose definition the rule may not put in: it would pass for a constant."""
+    for derivative in indexed(expression).atoms(sp.Derivative):
+        by = {str(v.base) if isinstance(v, sp.Indexed) else str(v) for v in map(indexed, derivative.variables)}
+        reached, waiting = set[str](), list(names_in(derivative.expr) - by)
+        while waiting:
+            name = waiting.pop()
+            if name not in reached and name in allowed:
+                waiting += names_in(allowed[name].body) - by
+            reached.add(name)
+        hidden = [n for n in sorted(reached - set(allowed)) if n in context.definitions]
+        for name in hidden:
+            if leads_to(name, by, context.definitions):
+                raise Refused(f"{name} depends on {' and '.join(sorted(by))}, and this rule may not say how")
+
+
 def _as_entries(left: sp.Basic, right: sp.Basic) -> tuple[sp.Expr, sp.Expr, dict[sp.Symbol, tuple[sp.Expr, sp.Expr]]]:
     """Return an equation between matrices as one between their entries (i, j), and the ranges of i and j."""
     if not (isinstance(left, sp.MatrixExpr) or isinstance(right, sp.MatrixExpr)):
@@ -70,7 +103,7 @@ def _as_entries(left: sp.Basic, right: sp.Basic) -> tuple[sp.Expr, sp.Expr, dict
     if not (isinstance(left, sp.MatrixExpr) and isinstance(right, sp.MatrixExpr)) or left.shape != right.shape:
         shapes = [getattr(side, "shape", "a number") for side in (left, right)]
         raise Refused(f"the shapes differ: {shapes[0]} and {shapes[1]}")
-    i, j = (sp.Integer(1) if size == 1 else fresh_index() for size in left.shape)
+    i, j = (sp.Integer(1) if size == 1 else place for size, place in zip(left.shape, (ROW, COLUMN), strict=True))
     ranges = {index: (sp.Integer(1), size) for index, size in zip((i, j), left.shape, strict=True) if size != 1}
     return entry(left, i, j), entry(right, i, j), ranges
 
@@ -144,10 +177,11 @@ def _plainly_non_negative(expression: sp.Expr) -> bool:
     if expression.is_nonnegative:
         return True
     if isinstance(expression, sp.Pow):
-        even = expression.exp.is_Integer and expression.exp % 2 == 0
+        even = expression.exp.is_Integer and expression.exp % 2 == 0 and expression.base.is_real
         return bool(even or (_plainly_non_negative(expression.base) and expression.base.is_real))
-    if isinstance(expression, sp.Sum):
-        return _plainly_non_negative(expression.function)
+    if isinstance(expression, sp.Sum):  # a range that ends before it begins counts backwards
+        forward = all((high - low + 1).is_nonnegative for _, low, high in expression.limits)
+        return forward and _plainly_non_negative(expression.function)
     if isinstance(expression, sp.KroneckerDelta | sp.exp | sp.Abs):
         return True
     return isinstance(expression, sp.Add | sp.Mul) and all(map(_plainly_non_negative, expression.args))
@@ -167,6 +201,8 @@ class Minimum:
         """Return if left, a function of the variable, is at least right, its value at the minimum."""
         if not self.slope.is_positive:
             raise Refused("the slope is not known to be positive")
+        if (self.variable.is_positive and not self.at.is_positive) or not self.at.is_real:
+            raise Refused("the minimum lies outside of where the variable lives")
         algebra.prove(sp.diff(left, self.variable), (self.variable - self.at) * self.slope, context)
         algebra.prove(left.xreplace({self.variable: self.at}), right, context)
 
@@ -180,10 +216,25 @@ class Limiting:
 
     def prove(self, left: sp.Basic, right: sp.Basic, context: Context) -> None:
         """Return if every limit on the left can be taken and the outcome equals the right side."""
-        taken = left.replace(sp.Limit, lambda f, x, to, side="+": sp.limit(f, x, to, str(side)))
-        if taken.has(sp.Limit) or taken.has(sp.AccumBounds) or taken.has(sp.oo, -sp.oo, sp.zoo, sp.nan):
+        algebra.prove(self._taken(left), right, context)
+        # SymPy takes n - 1 for a number that is not zero: a size must do at its smallest values too.
+        for size in sorted((s for s in left.free_symbols if s.is_integer and s.is_positive), key=str):
+            for small in (1, 2):
+                algebra.prove(
+                    self._taken(left.xreplace({size: sp.Integer(small)})),
+                    right.xreplace({size: sp.Integer(small)}),
+                    context,
+                )
+
+    @staticmethod
+    def _taken(expression: sp.Expr) -> sp.Expr:
+        try:
+            taken = expression.replace(sp.Limit, lambda f, x, to, side="+": sp.limit(f, x, to, str(side)))
+        except NotImplementedError as reason:
+            raise Refused("the limit could not be taken") from reason
+        if taken.has(sp.Limit, sp.AccumBounds, sp.oo, -sp.oo, sp.zoo, sp.nan):
             raise Refused("the limit could not be taken")
-        algebra.prove(taken, right, context)
+        return taken
 
 
 limit = Limiting()
@@ -193,7 +244,8 @@ limit = Limiting()
 class Induction:
     """left(n) = right(n) for all n, because it holds at the start and each n gives n + 1.
 
-    `start` is left at n = `first`; `step` is left at n + 1, written with left(n): both are premises of the derivation.
+    `start` is left at n = `first`; `step` is left at n + 1, written with left(n). Both must follow by algebra, or be
+    premises of the derivation or special cases of one.
     """
 
     variable: sp.Symbol
@@ -211,10 +263,28 @@ class Induction:
     def prove(self, left: sp.Basic, right: sp.Basic, context: Context) -> None:
         """Return if base and step hold, raise Refused otherwise."""
         rule = Equality("algebra", self.unfold)
+        for at, said in ((self.first, self.start), (self.variable + 1, self.step)):
+            if not _follows(left.xreplace({self.variable: at}), said, rule, context):
+                raise Refused(f"nothing says what the left side is at {self.variable} = {at}")
         rule.prove(right.xreplace({self.variable: self.first}), self.start, context)
         if not self.step.has(left):
             raise Refused("the step does not speak of the claim it goes on from")
         rule.prove(right.xreplace({self.variable: self.variable + 1}), self.step.xreplace({left: right}), context)
+
+
+def _follows(left: sp.Expr, right: sp.Expr, rule: Equality, context: Context) -> bool:
+    """Return whether left = right is a special case of an equation that is given, or follows by algebra."""
+    for equation in context.equations:
+        if equation.lhs.func == left.func and len(equation.lhs.args) == len(left.args):
+            pairs = list(zip(equation.lhs.args, left.args, strict=True))
+            special = {own: given for own, given in pairs if own.is_Symbol}
+            if all(own.is_Symbol or own == given for own, given in pairs) and equation.rhs.xreplace(special) == right:
+                return True
+    try:
+        rule.prove(left, right, context)
+    except Refused:
+        return False
+    return True
 
 
 @dataclass(frozen=True)
@@ -253,10 +323,10 @@ class SameGrowth:
 
     def prove(self, left: sp.Basic, right: sp.Basic, context: Context) -> None:  # noqa: ARG002 - a rule's signature
         """Return if the two grow alike on every ray, raise Refused with the ray otherwise."""
-        first, second = (growth.growth_of(side, self.variables) for side in (left, right))
-        compared = growth.compare(first, second, growth.assumptions_of(self.assuming))
+        try:
+            first, second = (growth.growth_of(side, self.variables) for side in (left, right))
+            compared = growth.compare(first, second, growth.assumptions_of(self.assuming))
+        except growth.NotAGrowth as reason:
+            raise Refused(str(reason)) from reason
         if not (compared.upper and compared.lower):
             raise Refused(f"they part along {compared.above or compared.below}")
-
-
-NOTHING = Context({}, NO_FACTS, {})

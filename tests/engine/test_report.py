@@ -77,7 +77,7 @@ def submission(
 
 
 def show(*results: SubmissionResult, title: str = "Sheet 4") -> str:
-    return render(results, rubric="rubric.toml", seed=7, texts=TEXTS, title=title)
+    return render(results, rubric="rubric.toml", seed=7, texts=TEXTS, title=title, behind={})
 
 
 CLASS = (

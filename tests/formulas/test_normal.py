@@ -24,7 +24,7 @@ delta = sp.KroneckerDelta
 RANGES = {i: (sp.Integer(1), n), j: (sp.Integer(1), n)}
 PLAIN = Facts(ranges=RANGES)
 FRAMES = Facts(
-    orthonormal=frozenset({"A"}), orthogonal=frozenset({frozenset("AB")}), ranges={i: (sp.Integer(1), d), j: (sp.Integer(1), m)}
+    orthonormal={"A": d}, orthogonal={frozenset("AB"): d}, ranges={i: (sp.Integer(1), d), j: (sp.Integer(1), m)}
 )
 
 
@@ -82,7 +82,7 @@ IDENTITIES = {
     ),
     "orthogonal": (over(A[k, j] * B[k, s], k, d), sp.Integer(0), FRAMES),
     "one hot": (hot[i] * hot[j], delta(i, j) * hot[i], Facts(one_hot=frozenset("y"), ranges=RANGES)),
-    "a distribution": (over(hot[k] * x, k, n), x, Facts(totals=frozenset("y"), ranges=RANGES)),
+    "a distribution": (over(hot[k] * x, k, n), x, Facts(totals={"y": n}, ranges=RANGES)),
     "two orders, one index each": (over(over(W[i, j] * W[j, i], i, n), j, n), over(over(W[j, i] * W[i, j], i, n), j, n), PLAIN),
 }  # fmt: skip
 
@@ -100,6 +100,12 @@ FALSEHOODS = {
     "the other product": (over(A[j, k] * A[l, k], k, m), delta(j, l), FRAMES),
     "log base": (a ** (-over(sp.log(p[i]), i, n) / n), sp.Product(p[i], (i, 1, n)) ** (-1 / n), PLAIN),
     "jacobian": (softmax(i).diff(theta[j]), softmax(i) * (delta(i, j) - softmax(i)), PLAIN),
+    "part of a distribution": (over(hot[k], k, n, 2), sp.Integer(1), Facts(totals={"y": n}, ranges=RANGES)),
+    "three of a distribution": (over(hot[k], k, 3), sp.Integer(1), Facts(totals={"y": n}, ranges=RANGES)),
+    "another size of a distribution": (over(hot[k], k, m), sp.Integer(1), Facts(totals={"y": n}, ranges=RANGES)),
+    "one past a distribution": (over(hot[k], k, n + 1), sp.Integer(1), Facts(totals={"y": n}, ranges=RANGES)),
+    "part of a frame": (over(A[k, j] * A[k, l], k, d - 1), delta(j, l), FRAMES),
+    "part of two frames": (over(A[k, j] * B[k, l], k, d - 1), sp.Integer(0), FRAMES),
     "no such distribution": (over(hot[k] * x, k, n), x, PLAIN),
 }
 
@@ -117,7 +123,9 @@ def test_a_falsehood_is_not_proved(name):
 
 
 @pytest.mark.parametrize("name", IDENTITIES)
-@pytest.mark.parametrize("spoiled", [lambda e: 2 * e + 1, lambda e: e + sp.Rational(1, 1000), lambda e: e * (1 + a) + a])
+@pytest.mark.parametrize(
+    "spoiled", [lambda e: 2 * e + 1, lambda e: e + sp.Rational(1, 1000), lambda e: e * (1 + a) + a]
+)
 def test_an_identity_spoiled_is_not_proved(name, spoiled):
     left, right, facts = IDENTITIES[name]
     assert not equal(left, spoiled(right), facts)
