@@ -15,8 +15,9 @@ Questions are data, in `checks/questions/S0.toml … S4.toml`, one table per id 
 `[ID.also]` adds symbols to a shared set, `given` adds assumptions to those of the set, and several parts are
 `[[ID.part]]` with a label each. Formulas stay text here: who judges reads them with `formulas/reader.py`.
 
-A derivation begins with `asked`, the formula of the quantity asked for, and ends with `expected`. An accepted form is
-another truth: the answer may end with it, and a derivation that does so begins with it too, in whatever form.
+A derivation begins with a line that equals `asked`, the formula of the quantity asked for, and ends with one that
+equals `expected`. An accepted form is another truth: an answer may equal it in place of `expected`, and a derivation
+whose last line does so has a first line that does. An answer that is `asked` itself, written again, answers nothing.
 """
 
 from __future__ import annotations
@@ -207,7 +208,7 @@ def _declaration(symbol: Symbol, *, with_definition: bool) -> dict[str, Any]:
         "in_span_of": symbol.in_span_of,
         "mean": symbol.mean,
         "covariance": symbol.covariance,
-        "spelled": list(symbol.spelled),
+        "spelled": [text for text in symbol.spelled if " " not in text],  # a run of words is for the reader only
         "note": symbol.note,
     }
     return {key: value for key, value in written.items() if value}
@@ -400,7 +401,7 @@ class _Row:
                 self.refuse(f"unknown key {key!r}{_near(key, known)}")
 
     def text(self, key: str, default: str | None = None) -> str:
-        return self._value(key, default, "a text", lambda value: isinstance(value, str) and bool(value.strip())).strip()
+        return str(self._value(key, default, "a text", lambda value: isinstance(value, str) and value.strip())).strip()
 
     def truth(self, key: str) -> bool:
         return bool(self._value(key, None, "true or false", lambda value: isinstance(value, bool)))
@@ -433,7 +434,7 @@ class _Row:
             self.refuse(f"{key} is {value!r}, which is none of {', '.join(known)}{_near(value, known)}")
         return value
 
-    def _value(self, key: str, default: Any, what: str, fits: Callable[[Any], bool]) -> Any:
+    def _value(self, key: str, default: Any, what: str, fits: Callable[[Any], object]) -> Any:
         if key not in self.rows and default is not None:
             return default
         if key not in self.rows:

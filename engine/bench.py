@@ -76,7 +76,7 @@ class Measured:
 def bench(rounds: int = ROUNDS) -> list[Measured]:
     """Grade a right submission in a worker, in this process, and in a pytest process of its own."""
     rubric = read_rubric()
-    recordings = draw(rubric.checks, number=0, examples=rubric.examples)
+    recordings = draw(rubric.code_checks, number=0, examples=rubric.examples)
     folder = EXAMPLES / FOUNDATION
     (submission,) = take_in([folder])
     with pinned(), Judge(rubric, recordings, tier_for(trusted=False)) as judge, tempfile.TemporaryDirectory() as place:

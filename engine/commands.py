@@ -82,6 +82,19 @@ def _parser() -> argparse.ArgumentParser:
     verify.add_argument("--only", action="append", default=[], metavar="ID", help="a module or an item (repeatable)")
     verify.add_argument("--jobs", type=_at_least_one, default=os.cpu_count() or 1, metavar="N")
 
+    mark = _command(commands, "mark", _mark, "take a person's marks for answers that wait for one")
+    mark.add_argument("file", type=Path, metavar="FILE", help="a CSV file: submission, item, score, comment")
+    mark.add_argument(
+        "--out", type=Path, default=Path("graded"), metavar="DIR", help="where it was graded (default: graded)"
+    )
+    mark.add_argument("--only", action="append", default=[], metavar="ID", help="as it was graded")
+    mark.add_argument("--examples", type=_at_least_one, metavar="N", help="as it was graded")
+    mark.add_argument("--seed", type=int, default=0, metavar="N", help="as it was graded")
+    mark.add_argument("--rubric", type=Path, metavar="FILE", help="as it was graded")
+
+    compare = _command(commands, "compare", _compare, "judge formulas, one JSON record a line")
+    compare.add_argument("file", metavar="FILE", help="a file of records, or - for standard input")
+
     bench = _command(commands, "bench", _bench, "what isolation costs, measured side by side")
     bench.add_argument("--rounds", type=_at_least_one, default=5, metavar="N")
 
@@ -213,6 +226,38 @@ def _verify(given: argparse.Namespace) -> int:
     report = verify(jobs=given.jobs, only=given.only)
     print(json.dumps(report.as_record(), indent=1) if given.json else str(report))
     return GOOD if report.good else NOT_GOOD
+
+
+def _mark(given: argparse.Namespace) -> int:
+    from engine.pipeline import Options, mark
+    from engine.rubric import STANDARD
+
+    options = Options(
+        out=given.out, only=tuple(given.only), examples=given.examples, seed=given.seed, rubric=given.rubric or STANDARD
+    )
+    results, refused = mark(given.file, options)
+    waiting = sum(result.status is Status.WAITING for result in results)
+    for said in refused:
+        print(f"not taken: {said}", file=sys.stderr)
+    if given.json:
+        sys.stdout.write((options.out / "results.json").read_text(encoding="utf-8"))
+    else:
+        print(f"{len(results) - waiting} of {len(results)} submissions have their marks, {waiting} still wait")
+    return NOT_GOOD if refused else GOOD
+
+
+def _compare(given: argparse.Namespace) -> int:
+    from engine.compare import Tally, compare
+
+    tally = Tally()
+    try:
+        with sys.stdin if given.file == "-" else Path(given.file).open(encoding="utf-8", errors="replace") as lines:
+            for record in compare(lines, tally):
+                print(json.dumps(record, ensure_ascii=False), flush=True)
+    except OSError as error:
+        raise UsageError(f"{given.file} cannot be read: {error.strerror}") from error
+    print(tally, file=sys.stderr)
+    return GOOD if tally.good else NOT_GOOD
 
 
 def _bench(given: argparse.Namespace) -> int:

@@ -13,15 +13,18 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
+from dataclasses import replace as changed
 from pathlib import Path
 from typing import Self
 
 from engine import gradebook, sandbox
+from engine.answers import judge_answers, read_sheet
 from engine.cache import code_digest
 from engine.corpus import Recording, draw
 from engine.diagnosis import Diagnostician
 from engine.intake import take_in
 from engine.judge import judge
+from engine.marks import read_marks, refusal, with_marks
 from engine.records import (
     CheckText,
     GraderFault,
@@ -57,8 +60,6 @@ def grade(
     paths: Sequence[Path], options: Options, told: Told, started: Callable[[int], None]
 ) -> list[SubmissionResult]:
     """Grade submissions: take in, judge each in its own worker, score, keep, and write what people read."""
-    from engine.derive import library  # SymPy takes longer to import than `check` to begin
-
     tier = tier_for(trusted=options.trusted)
     rubric = read_rubric(options.rubric).only(options.only)
     submissions = take_in(paths)
@@ -75,17 +76,48 @@ def grade(
             book.add(submission, result)
             results.append(result)
             told(result)
-    results.sort(key=lambda result: result.id)
+        book.remember_run(submissions)
+        digests = {submission.id: submission.digest for submission in submissions}
+        results = [with_marks(result, book.marks(result.id, digests[result.id])) for result in results]
+    return _written(results, rubric, options)
+
+
+def mark(path: Path, options: Options) -> tuple[list[SubmissionResult], list[str]]:
+    """Take a person's marks into the gradebook and write the results anew; what cannot be taken is said."""
+    rubric = read_rubric(options.rubric).only(options.only)
+    if not (options.out / gradebook.FILE).exists():
+        raise UsageError(f"{options.out} has no gradebook: grade into it first, or say --out")
+    with gradebook.opened(options.out, rubric=fingerprint(rubric, options), seed=options.seed) as book:
+        known = {result.id: (result, digest) for result, digest in book.last_run()}
+        if not known:
+            raise UsageError(f"{options.out} was graded with another rubric, seed or version: grade again, then mark")
+        machine = {name: result for name, (result, _) in known.items()}
+        refused = []
+        for row in read_marks(path):
+            said = row if isinstance(row, str) else refusal(row, machine)
+            if said or isinstance(row, str):
+                refused.append(said)
+            else:
+                book.add_mark(row, known[row.submission][1])
+        results = [with_marks(result, book.marks(name, digest)) for name, (result, digest) in known.items()]
+    return _written(results, rubric, options), refused
+
+
+def _written(results: Sequence[SubmissionResult], rubric: Rubric, options: Options) -> list[SubmissionResult]:
+    """Write what programs and people read, and return the results in its order."""
+    from engine.derive import library  # SymPy takes longer to import than `check` to begin
+
+    ordered = sorted(results, key=lambda result: result.id)
     write_results(
         options.out,
-        results,
+        ordered,
         rubric=rubric.digest,
         seed=options.seed,
         texts=texts_of(rubric),
         title=rubric.title,
         proofs=library(),
     )
-    return results
+    return ordered
 
 
 def judged(
@@ -94,7 +126,7 @@ def judged(
     """Judge submissions, `options.jobs` at a time, each pair of judge and worker on a core of its own."""
     if not submissions:
         return
-    recordings = draw(rubric.checks, number=options.seed, examples=options.examples or rubric.examples)
+    recordings = draw(rubric.code_checks, number=options.seed, examples=options.examples or rubric.examples)
     if options.jobs == 1 or len(submissions) == 1:
         with pinned(), Judge(rubric, recordings, tier) as judge_:
             for submission in submissions:
@@ -137,8 +169,13 @@ class Judge:
         """Judge, name the mistakes, give points; a fault of ours withholds this score and no other."""
         try:
             judgement = judge(submission, self._recordings, self._zygotes, self._rubric.budget)
-            diagnoses = self._diagnostician.diagnose(self._rubric.items, judgement)
-            return score(submission, self._rubric, judgement.verdicts, diagnoses, judgement.output)
+            diagnoses = self._diagnostician.diagnose(self._rubric.code_items, judgement)
+            sheet = read_sheet(submission.answers) if submission.answers is not None else None
+            marked = judge_answers(self._rubric.questions, sheet)
+            verdicts = [*judgement.verdicts, *(verdict for each in marked.values() for verdict in each.verdicts)]
+            named = {name: each.diagnosis for name, each in marked.items() if each.diagnosis is not None}
+            told = changed(submission, problems=(*submission.problems, *(sheet.problems if sheet else ())))
+            return score(told, self._rubric, verdicts, {**diagnoses, **named}, judgement.output)
         except Exception as fault:  # noqa: BLE001 - whatever it is, it is ours
             print(f"{submission.id}: the grader failed\n{traceback.format_exc()}", file=sys.stderr)
             return withheld(submission, self._rubric, str(fault))

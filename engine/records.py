@@ -107,6 +107,7 @@ class Verdict:
     message: str = ""
     counterexample: Counterexample | None = None
     proved: bool = False
+    share: Fraction = Fraction(0)  # of what does hold, where a rubric gives partial credit for it
 
 
 @dataclass(frozen=True, slots=True)

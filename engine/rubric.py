@@ -19,6 +19,8 @@ from typing import Any
 
 from checks.check import Check, checks_in
 from checks.contract import FILES
+from checks.question import Question, questions
+from engine.answers import AnswerCheck, checks_of
 from engine.records import RubricError, UsageError
 from engine.workers import Budget
 
@@ -33,17 +35,24 @@ class Worth:
 
     points: Fraction
     visibility: str
+    partial: bool = False  # whether a part that holds earns a part of the points
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One question: an id of the syllabus, its title and its checks."""
+    """One item of the syllabus, with its checks: a function to be written, or a question to be answered."""
 
     id: str
     title: str
     source: str
-    checks: tuple[Check, ...]
+    checks: tuple[Check | AnswerCheck, ...]
     worth: Mapping[str, Worth]  # by check id
+    question: Question | None = None
+
+    @property
+    def kind(self) -> str:
+        """The kind of answer it takes."""
+        return "code" if self.question is None else str(self.question.kind)
 
     @property
     def points(self) -> Fraction:
@@ -62,9 +71,24 @@ class Rubric:
     digest: str
 
     @property
-    def checks(self) -> list[Check]:
+    def checks(self) -> list[Check | AnswerCheck]:
         """All checks, in the order they are run and reported."""
         return [check for item in self.items for check in item.checks]
+
+    @property
+    def code_checks(self) -> list[Check]:
+        """The checks of code."""
+        return [check for check in self.checks if isinstance(check, Check)]
+
+    @property
+    def code_items(self) -> list[Item]:
+        """The items that are functions to be written."""
+        return [item for item in self.items if item.question is None]
+
+    @property
+    def questions(self) -> list[Question]:
+        """The questions to be answered."""
+        return [item.question for item in self.items if item.question is not None]
 
     def public(self) -> Rubric:
         """Return the part of it that students may run."""
@@ -96,7 +120,7 @@ class Rubric:
         return replace(self, items=tuple(item for item in kept if item.checks))
 
 
-def _restricted(item: Item, checks: Sequence[Check]) -> Item:
+def _restricted(item: Item, checks: Sequence[Check | AnswerCheck]) -> Item:
     return replace(item, checks=tuple(checks), worth={check.id: item.worth[check.id] for check in checks})
 
 
@@ -147,31 +171,38 @@ def _table(table: Mapping[str, Any], name: str, file: str) -> dict[str, Any]:
 def _item(name: str, row: Any, file: str) -> Item:
     if not isinstance(row, dict):
         raise RubricError(f"{file}: item {name!r} must be a table, not {row!r}")
+    question = questions().get(name)
+    known: Mapping[str, Check | AnswerCheck] = (
+        all_checks() if question is None else {check.id: check for check in checks_of(question)}
+    )
     checks = []
     worth = {}
     for key, value in row.items():
         if key in ("title", "from"):
             continue
-        check = all_checks().get(f"{name}.{key}")
+        check = known.get(f"{name}.{key}")
         if check is None:
-            near = get_close_matches(f"{name}.{key}", list(all_checks()), n=1, cutoff=0.6)
+            near = get_close_matches(f"{name}.{key}", list(known), n=1, cutoff=0.6)
             raise RubricError(
                 f"{file}: there is no check {name}.{key}" + (f"; did you mean {near[0]}?" if near else "")
             )
         checks.append(check)
         worth[check.id] = _worth(check.id, value, file)
-    return Item(name, str(row.get("title", name)), str(row.get("from", "")), tuple(checks), worth)
+    title, source = (question.title, question.source) if question else (name, "")
+    return Item(name, str(row.get("title", title)), str(row.get("from", source)), tuple(checks), worth, question)
 
 
 def _worth(check: str, value: Any, file: str) -> Worth:
-    if not isinstance(value, dict) or set(value) != {"points", "visibility"}:
+    if not isinstance(value, dict) or set(value) - {"partial"} != {"points", "visibility"}:
         raise RubricError(f'{file}: {check} needs points and visibility, as in {{ points = 1, visibility = "public" }}')
-    points, visibility = value["points"], value["visibility"]
+    points, visibility, partial = value["points"], value["visibility"], value.get("partial", False)
+    if not isinstance(partial, bool):
+        raise RubricError(f"{file}: {check}: partial must be true or false, not {partial!r}")
     if isinstance(points, bool) or not isinstance(points, int | float) or not 0 <= points < 10**6:
         raise RubricError(f"{file}: {check}: points must be a number of at least 0, not {points!r}")
     if visibility not in VISIBILITIES:
         raise RubricError(f"{file}: {check}: visibility must be one of {', '.join(VISIBILITIES)}, not {visibility!r}")
-    return Worth(Fraction(str(points)), visibility)
+    return Worth(Fraction(str(points)), visibility, partial)
 
 
 def _complete(items: Sequence[Item], path: Path) -> None:
@@ -180,6 +211,7 @@ def _complete(items: Sequence[Item], path: Path) -> None:
         raise RubricError(f"{path.name} has no items")
     if path.resolve() == STANDARD:
         named = {check.id for item in items for check in item.checks}
-        forgotten = [check for check in all_checks() if check not in named]
+        known = [*all_checks(), *(check.id for question in questions().values() for check in checks_of(question))]
+        forgotten = [check for check in known if check not in named]
         if forgotten:
             raise RubricError(f"{path.name} gives no points for {forgotten[0]}")

@@ -47,7 +47,7 @@ def _item_result(item: Item, verdicts: Mapping[str, Verdict], diagnosis: Diagnos
     checks = tuple(_check_result(verdicts[check.id], item) for check in item.checks)
     return ItemResult(
         id=item.id,
-        kind="code",
+        kind=item.kind,
         outcome=max((result.verdict.outcome for result in checks), key=SEVERITY.__getitem__),
         score=_sum([result.score for result in checks]),
         max_score=item.points,
@@ -59,7 +59,8 @@ def _item_result(item: Item, verdicts: Mapping[str, Verdict], diagnosis: Diagnos
 
 def _check_result(verdict: Verdict, item: Item) -> CheckResult:
     worth = item.worth[verdict.check]
-    earned: Fraction | None = worth.points if verdict.outcome is Outcome.HELD else Fraction(0)
+    part = verdict.share if worth.partial and verdict.outcome is Outcome.BROKEN else Fraction(0)
+    earned: Fraction | None = worth.points * (1 if verdict.outcome is Outcome.HELD else part)
     if verdict.outcome is Outcome.UNJUDGED:
         earned = None
     return CheckResult(verdict, earned, worth.points, worth.visibility)

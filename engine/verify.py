@@ -87,7 +87,7 @@ def verify(*, jobs: int, only: Sequence[str] = (), folder: Path = EXAMPLES) -> R
     """Run the suite against itself, or a part of it."""
     rubric = read_rubric().only(only)
     report = Report(checks=len(rubric.checks), per_item={item.id: len(item.checks) for item in rubric.items})
-    recordings = draw(rubric.checks, number=0, examples=rubric.examples)  # raises unless the reference holds
+    recordings = draw(rubric.code_checks, number=0, examples=rubric.examples)  # raises unless the reference holds
     _examples(report, rubric, folder, jobs)
     _mistakes(report, recordings)
     return report

@@ -6,7 +6,8 @@ whenever a definition is put in, so that none is captured.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -79,7 +80,7 @@ def unfolded(expression: sp.Expr, definitions: Mapping[str, Definition]) -> sp.E
     return expression.func(*(unfolded(argument, definitions) for argument in expression.args))
 
 
-def leads_to(name: str, targets: Set[str], definitions: Mapping[str, Definition]) -> bool:
+def leads_to(name: str, targets: AbstractSet[str], definitions: Mapping[str, Definition]) -> bool:
     """Return whether what a name stands for depends on one of the targets, through however many definitions."""
     seen: set[str] = set()
     waiting = [name]

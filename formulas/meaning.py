@@ -8,9 +8,10 @@ sizes and shares nothing with this file but the rules written down.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import count
+from typing import cast
 
 import sympy as sp
 
@@ -38,6 +39,7 @@ from formulas.tree import (
     Range,
     Times,
     Transposed,
+    nodes_of,
 )
 
 ONE = sp.Integer(1)
@@ -102,7 +104,7 @@ class Interpreter:
     symbols: Symbols
     ranges: dict[sp.Symbol, tuple[sp.Expr, sp.Expr]] = field(default_factory=dict)
     _bound: dict[str, sp.Symbol] = field(default_factory=dict)
-    _held: frozenset[str] = frozenset()
+    held: frozenset[str] = frozenset()  # names whose definitions are not put in
     _open: tuple[str, ...] = ()
     _count: Iterator[int] = field(default_factory=lambda: count(1))
 
@@ -160,14 +162,14 @@ class Interpreter:
             if name in known or name in dimensions:
                 return number(known.get(name, dimensions.get(name)))
             return number(self.index(name))
-        if symbol.definition is not None and name not in self._held:
+        if symbol.definition is not None and name not in self.held:
             return self._defined(symbol)
         return self._declared(symbol)
 
     def _defined(self, symbol: Symbol) -> Matter:
         if symbol.name in self._open:
             raise Misfit(f"{symbol.name} is defined by itself")
-        inner = Interpreter(self.symbols, self.ranges, {}, self._held, (*self._open, symbol.name), self._count)
+        inner = Interpreter(self.symbols, self.ranges, {}, self.held, (*self._open, symbol.name), self._count)
         return inner.of(read(symbol.definition or "", self.symbols))
 
     def _declared(self, symbol: Symbol) -> Matter:
@@ -182,7 +184,7 @@ class Interpreter:
             hot = self.index(symbol.at)
             self.ranges[hot] = (ONE, shape[-1] if len(shape) == 1 or shape[0] == 1 else shape[0])
             return _vector(shape, lambda i: sp.KroneckerDelta(i, hot))
-        if symbol.in_span_of is not None and symbol.name not in self._held:
+        if symbol.in_span_of is not None and symbol.name not in self.held:
             basis, weights = (
                 self._declared(self.symbols[symbol.in_span_of]),
                 sp.IndexedBase(f"~{symbol.name}", real=True),
@@ -200,12 +202,13 @@ class Interpreter:
         shaped = [term for term in terms if not term.is_number]
         if not shaped:
             return number(sp.Add(*(term.number for term in terms)))
-        shape = shaped[0].shape
-        for term in shaped[1:]:
-            if term.shape != shape:
-                raise Misfit(f"a {shaped[0]} and a {term} cannot be added")
+        shape = next((term.shape for term in shaped if not term.is_vector), shaped[0].shape)
+        for term in shaped:
+            if term.shape not in (shape, (ONE, shape[1])):
+                raise Misfit(f"a {Matter(shape, term.entry)} and a {term} cannot be added")
         if all(term.blocks for term in terms):
             return self._sum_of_blocks(terms)
+        terms = [_repeated(term, shape) for term in terms]
         return Matter(
             shape, lambda i, j: sp.Add(*(term.number if term.is_number else term.entry(i, j) for term in terms))
         )
@@ -307,6 +310,8 @@ class Interpreter:
     def _block(self, rows: list[list[Matter]]) -> Matter:
         if len(rows) == 1 and all(part.is_vector and part.shape[1] == ONE for part in rows[0]):
             rows = [[part] for part in rows[0]]  # [x, p] of two columns is one longer column
+        if len(rows) == 1 and len(rows[0]) == 1:
+            return rows[0][0]
         heights = [row[0].shape[0] for row in rows]
         widths = [part.shape[1] for part in rows[0]]
         for row, height in zip(rows, heights, strict=True):
@@ -362,7 +367,7 @@ class Interpreter:
         bound = self._fresh()
         self.ranges[bound] = (low, high)
         inner = Interpreter(
-            self.symbols, self.ranges, {**self._bound, node.index: bound}, self._held, self._open, self._count
+            self.symbols, self.ranges, {**self._bound, node.index: bound}, self.held, self._open, self._count
         )
         body = inner.of(node.body)
         operator = sp.Sum if node.operator is Big.SUM else sp.Product
@@ -380,7 +385,7 @@ class Interpreter:
 
     def _size_of(self, name: str, node: Node) -> sp.Expr | None:
         """Return the size of what an index runs over, from the arrays it is used on."""
-        for found in _walk(node):
+        for found in nodes_of(node):
             if isinstance(found, Entry):
                 names = [part.name if isinstance(part, Name) else None for part in found.indices]
                 if name in names:
@@ -410,7 +415,7 @@ class Interpreter:
         rule = getattr(self, f"_call_{name}", None)
         if rule is not None:
             try:
-                return rule(*arguments)
+                return cast("Matter", rule(*arguments))
             except TypeError as error:
                 raise Misfit(f"{name} does not take {len(arguments)} arguments") from error
         if name in self.symbols and all(argument.is_number for argument in arguments):
@@ -519,7 +524,7 @@ class Interpreter:
         held = node.by.value if isinstance(node.by, Entry) else node.by
         if not isinstance(held, Name):
             raise Misfit("a derivative is taken by a symbol or an entry of one")
-        inner = Interpreter(self.symbols, self.ranges, self._bound, self._held | {held.name}, self._open, self._count)
+        inner = Interpreter(self.symbols, self.ranges, self._bound, self.held | {held.name}, self._open, self._count)
         of, by = inner.of(node.of), inner.of(node.by)
         if by.is_number and of.is_number:
             return number(self._taken(of.number, by.number, held.name))
@@ -535,7 +540,7 @@ class Interpreter:
         """Take the derivative, then put the definition of what was held back in."""
         taken = sp.diff(with_fresh_bounds(of), by)
         symbol = self.symbols.by_name.get(held)
-        if symbol is None or symbol.definition is None or held in self._held:
+        if symbol is None or symbol.definition is None or held in self.held:
             return taken
         meaning = self._defined(symbol)
         if meaning.is_number:
@@ -599,7 +604,7 @@ def functions_of(symbols: Symbols) -> dict[str, Meaning]:
     """Return what E means: the expectation over the declared normal vectors."""
     randoms = {s.name: _gaussian(s, symbols) for s in symbols.by_name.values() if "normal" in s.properties}
 
-    def mean(form: NormalForm, arguments: tuple[sp.Expr, ...]) -> Polynomial:
+    def mean(form: NormalForm, arguments: Sequence[sp.Expr]) -> Polynomial:
         return expected(arguments[0], randoms, form)
 
     return {"E": mean}
@@ -663,6 +668,13 @@ def _mapped(value: Matter, function: Callable[[sp.Expr], sp.Expr]) -> Matter:
     return Matter(value.shape, lambda i, j: function(value.entry(i, j)))
 
 
+def _repeated(term: Matter, shape: Shape) -> Matter:
+    """Return a row added to a matrix as the matrix of that row repeated: a bias adds to every row."""
+    if term.is_number or term.shape == shape:
+        return term
+    return Matter(shape, lambda i, j: term.entry(ONE, j))
+
+
 def _zipped(left: Matter, right: Matter, function: Callable[[sp.Expr, sp.Expr], sp.Expr]) -> Matter:
     shape = right.shape if left.is_number else left.shape
     if not left.is_number and not right.is_number and left.shape != right.shape:
@@ -691,14 +703,3 @@ def _numbers(values: tuple[Matter, ...]) -> tuple[Matter, ...]:
         if not value.is_number:
             raise Unsupported(f"the largest entry of a {value}")
     return values
-
-
-def _walk(node: Node) -> Iterator[Node]:
-    """Return the node and everything in it."""
-    yield node
-    for place in fields(node):
-        part = getattr(node, place.name)
-        for child in part if isinstance(part, tuple) else (part,):
-            for inner in child if isinstance(child, tuple) else (child,):
-                if isinstance(inner, Node):
-                    yield from _walk(inner)

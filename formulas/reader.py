@@ -18,15 +18,16 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache
+from itertools import pairwise
 from math import inf, log2
-from typing import Literal, TypeVar
+from typing import ClassVar, Literal, TypeVar
 
 import sympy as sp
 
-from formulas.symbols import Symbol, Symbols
+from formulas.symbols import Symbol, SymbolError, Symbols
 from formulas.tokens import NESTING, Kind, Token, Unreadable, tokens_of
 from formulas.tree import (
     Addition,
@@ -92,36 +93,43 @@ _FUNCTIONS = {
     spelling: name
     for name, spellings in {
         "exp": "", "log": "ln", "sqrt": "", "sin": "", "cos": "", "tanh": "", "sinh": "", "cosh": "", "sech": "",
-        "sigmoid": "sigm logistic expit sig", "softmax": "SoftMax", "softmax_rows": "softmax_row",
-        "relu": "ReLU RELU",
+        "sigmoid": "sigm logistic expit sig", "softmax": "SoftMax", "softmax_rows": "softmax_row", "relu": "ReLU RELU",
         "log_softmax": "logsoftmax", "max": "maximum amax", "min": "minimum amin", "abs": "absolute fabs", "norm": "",
         "trace": "tr", "diag": "diagflat", "inv": "inverse", "det": "", "dot": "inner vdot", "outer": "", "sum": "",
         "prod": "product", "mean": "average avg", "var": "", "Var": "", "Cov": "cov", "binomial": "binom comb",
-        "delta": "kronecker kroneckerdelta KroneckerDelta", "ones": "", "zeros": "", "eye": "identity", "argmax": "", "concat": "",
-        "floor": "", "ceil": "",
+        "delta": "kronecker kroneckerdelta KroneckerDelta", "ones": "", "zeros": "", "eye": "identity", "argmax": "",
+        "concat": "", "floor": "", "ceil": "",
     }.items()
     for spelling in (name, *spellings.split())
 }  # fmt: skip
 _MANY = 99
-_ARGUMENTS = {
-    "max": (1, _MANY), "min": (1, _MANY), "concat": (2, _MANY), "dot": (2, 2), "outer": (2, 2), "binomial": (2, 2),
-    "delta": (2, 2), "ones": (1, 2), "zeros": (1, 2), "Cov": (1, 2), "power": (2, 2), "pow": (2, 2), "multiply": (2, 2), "matmul": (2, 2),
-    "divide": (2, 2), "add": (2, 2), "subtract": (2, 2), "where": (3, 3),
-}  # fmt: skip
+_ARGUMENTS = {  # fewest and most, one where nothing is said
+    **dict.fromkeys(("max", "min", "cat", "concatenate", "hstack", "vstack"), (1, _MANY)),
+    **dict.fromkeys(("ones", "zeros", "Cov"), (1, 2)),
+    **dict.fromkeys(("dot", "outer", "binomial", "delta", "power", "pow", "multiply", "mul", "matmul"), (2, 2)),
+    **dict.fromkeys(("divide", "add", "subtract", "solve"), (2, 2)),
+    "concat": (2, _MANY),
+    "where": (3, 3),
+}
 # Functions only where a bracket follows: E, O and Θ are names as good as any.
 _CAPITALS = frozenset({"E", "O", "Theta", "Omega"})
+_SOFTMAXES = frozenset({"softmax", "softmax_rows", "log_softmax"})
 _BRACKETED = _CAPITALS | {"Var", "Cov", "var", "mean", "norm", "ones", "zeros", "eye"}
 _FONTED = {("double", "E"): "E", ("double", "V"): "Var", ("script", "O"): "O"}
 _RANGES = {
     "sum": Big.SUM, "Sum": Big.SUM, "Sigma": Big.SUM, "prod": Big.PRODUCT, "Prod": Big.PRODUCT, "product": Big.PRODUCT,
     "Product": Big.PRODUCT, "Pi": Big.PRODUCT,
 }  # fmt: skip
-_MODULES = frozenset("np numpy math torch F nn functional scipy special linalg jnp jax tf sp sympy stats".split())
-_KEYWORDS = frozenset("if else for in otherwise when and or".split())
-_NO_NUMBERS = frozenset("nan inf infinity oo".split())
-_OPTIONS = frozenset("axis dim keepdims keepdim base ord".split())
+_MODULES = frozenset(
+    {"np", "numpy", "math", "torch", "F", "nn", "functional", "scipy", "special", "linalg", "jnp", "tf", "sp", "sympy"}
+)
+_KEYWORDS = frozenset({"if", "else", "for", "in", "otherwise", "when", "and", "or"})
+_NO_NUMBERS = frozenset({"nan", "inf", "infinity", "oo"})
+_OPTIONS = frozenset({"axis", "dim", "keepdims", "keepdim", "base", "ord"})
 # Functions a name may stand right before, as in `nlog n`.
-_GLUED = frozenset("exp log ln log2 sqrt sin cos tanh max min sigmoid softmax diag".split())
+_GLUED = frozenset(
+    {"exp", "log", "ln", "log2", "sqrt", "sin", "cos", "tanh", "max", "min", "sigmoid", "softmax", "diag"}
+)
 
 _SAME_LETTER = (("lam", "l"), ("g", "gamma"), ("eps", "epsilon"))
 _ENDINGS = {
@@ -137,6 +145,7 @@ _OPERATORS: Mapping[str, Times | Literal["/"]] = {
 }  # fmt: skip
 _RELATIONS = frozenset({"=", "!=", "<", "<=", ">", ">="})
 _CLOSER = {"(": ")", "[": "]", "{": "}", "\\{": "\\}", "⟨": "⟩", "<": ">", "|": "|", "‖": "‖"}
+_SCRIPTS = frozenset({"_", "^", "{", "}", "(", ")"})  # what only holds the parts of a name together
 _OPENERS = frozenset({"(", "[", "{", "\\{"})
 _CLOSERS = frozenset({")", "]", "}", "\\}"})
 _STARTING_MARKS = frozenset({"(", "[", "{", "\\{", "√", "∂", "⟨"})
@@ -192,13 +201,8 @@ class _Budget:
 
 
 def _children(node: Node) -> Iterator[Node]:
-    for name in _fields(type(node)):
+    for name in node.__dataclass_fields__:
         yield from _nodes(getattr(node, name))
-
-
-@cache
-def _fields(kind: type[Node]) -> tuple[str, ...]:
-    return tuple(row.name for row in fields(kind) if row.name != "span")
 
 
 def _nodes(value: object) -> Iterator[Node]:
@@ -235,7 +239,7 @@ def _computed(node: Node, parts: list[float]) -> float | None:
         case Quotient():
             return parts[0] / parts[1]
         case Power():
-            power = abs(parts[0]) ** parts[1]
+            power: float = abs(parts[0]) ** parts[1]
             return power if parts[0] >= 0 or parts[1] % 2 == 0 else -power
     return None
 
@@ -245,7 +249,7 @@ def _computed(node: Node, parts: list[float]) -> float | None:
 
 def _flat(tokens: Iterable[Token]) -> str:
     r"""Return how a name is looked up: `W_{2}`, `W₂` and `W^{(2)}` are all W2."""
-    return "".join(token.text for token in tokens if token.text not in {"_", "^", "{", "}", "(", ")"})
+    return "".join(token.text for token in tokens if not _is(token, *_SCRIPTS))
 
 
 def _sequence(tokens: Iterable[Token]) -> tuple[str, ...]:
@@ -286,7 +290,10 @@ class _Names:
 
     def _add_spellings(self, symbol: Symbol) -> None:
         for spelling in symbol.spelled:
-            tokens = tokens_of(spelling)[:-1]
+            try:
+                tokens = tokens_of(spelling)[:-1]
+            except Unreadable as error:
+                raise SymbolError(f"symbol {symbol.name!r}: its spelling {spelling!r} cannot be read") from error
             pair = _derivative_pair(tokens)
             if pair is not None:
                 self.derivatives[pair] = symbol.name
@@ -516,9 +523,12 @@ class _Limit:
 
 
 @dataclass(slots=True)
-class _Marks:
-    r"""What stands between a function and its argument: \log_2, \tanh^2, σ'."""
+class _Head:
+    r"""A function, and what stands between it and its arguments: \log_2, \tanh^2, σ'."""
 
+    function: str
+    word: Token
+    declared: str | None = None  # the symbol it is, where it is one
     base: Node | None = None
     power: Node | None = None
     primes: int = 0
@@ -738,8 +748,8 @@ class _Reader(_Cursor):
         if token.kind is not Kind.WORD or token.text[0] not in "Tt" or (token.whole and len(token.text) > 1):
             return False
         if len(token.text) > 1 and (self._knows(token.text) or self.sees("{")):
-            return token.text == "tr" and self._is_array(base)
-        return self._is_array(base)
+            return False
+        return self._is_array(base) and not (token.text[0] == "t" and self._knows("t"))
 
     def _is_index(self, letter: str) -> bool:
         return letter in self._bound or letter in self._fixed
@@ -749,13 +759,10 @@ class _Reader(_Cursor):
         match node:
             case Name():
                 return self.names.is_array(node.name) and not self._is_index(node.name)
+            case Entry(value=Name(name=name)):
+                return len(node.indices) < self.names.entries(name)  # a column
             case Entry():
-                one = len(node.indices) == 1 and isinstance(node.value, Name)
-                return (
-                    one and len(self.names.shape(node.value.name)) == 2 and self.names.entries(node.value.name) == 2
-                    if isinstance(node.value, Name)
-                    else False
-                )  # noqa: E501
+                return False
             case Transposed() | Block():
                 return True
             case Call():
@@ -824,8 +831,8 @@ class _Reader(_Cursor):
             self.expect(",", opened)
         indices = self._index_list("]", _MANY)
         self.expect("]", opened)
-        if isinstance(value, Entry) and len(value.indices) == 1 and self.token(self.at - 1).text == "]":
-            value, indices = value.value, (*value.indices, *indices)
+        if isinstance(value, Entry) and len(value.indices) == 1:  # W[i][j]
+            return self.new(Entry(value.value, (*value.indices, *indices), span=self.span(start)))
         return self.new(Entry(value, indices, span=self.span(start)))
 
     def _holds_indices(self, value: Node) -> bool:
@@ -870,23 +877,22 @@ class _Reader(_Cursor):
         if not calls or not self._is_function(spelled):
             return None
         self.at += 2
-        marks = _Marks()
-        arguments = self._arguments(marks)
-        return self._built(spelled, (value, *arguments), marks, start, name)
+        head = _Head(spelled, name)
+        return self._built(head, (value, *self._arguments(head)), start)
 
     def _size_attribute(self, value: Node, word: Token) -> Node:
         shape = self.names.shape(value.name) if isinstance(value, Name) else ()
         if word.text == "size" and len(shape) == 1:
-            return self._size(shape[0], word)
+            return self.size(shape[0], word)
         inner = self.tokens[self.at + 1 : _end_of_group(self.tokens, self.at)] if self.sees("[") else []
         written = "".join(token.text for token in inner)
         places = {str(at): size for at, size in enumerate(shape)} | {str(at): shape[at] for at in range(-len(shape), 0)}
         if word.text != "shape" or written not in places:
             raise self.refused(f"The size that .{word.text} asks for is not declared.", word)
         self.at += len(inner) + 2
-        return self._size(places[written], word)
+        return self.size(places[written], word)
 
-    def _size(self, size: sp.Expr, start: Token) -> Node:
+    def size(self, size: sp.Expr, start: Token) -> Node:
         """Return a size of a shape, n or 2d, as a formula."""
         span = self.span(start)
         count, names = size.as_coeff_Mul()
@@ -902,7 +908,7 @@ class _Reader(_Cursor):
     def _atom(self) -> Node:
         """Read an atom. Every way into a part of a formula leads through here, so the depth is counted here."""
         token = self.now
-        rule = _ATOMS.get(token.text if token.kind in {Kind.MARK, Kind.COMMAND} else token.kind)
+        rule = self._atoms.get(token.text if token.kind in {Kind.MARK, Kind.COMMAND} else token.kind)
         if rule is None and _is(token, *_CLOSERS, ",", ";", "=") and self.at:
             raise self.refused(f"Something is missing before {self.written(token)}.")
         if rule is None:
@@ -914,15 +920,26 @@ class _Reader(_Cursor):
 
     def _number(self) -> Node:
         token = self.take()
-        if token.font in {"double", "bold"} and token.text == "1":
+        if token.text == "1" and (token.font in {"double", "bold"} or self._is_indicator()):
             return self._bold_one(token)
+        return self._plain_number(token)
+
+    def _plain_number(self, token: Token) -> Number:
         value = Fraction(token.text.rstrip(".")) if "e" not in token.text.lower() else Fraction(token.text)
         digits, _, power = token.text.lower().partition("e")
         decimals = max(0, len(digits.partition(".")[2]) - int(power or 0))
         return self.new(Number(value, decimals or None, span=self.span(token)))
 
+    def _is_indicator(self) -> bool:
+        """Return whether the 1 before us is that of 1{i = k} or 1_{i = k}."""
+        at = self.at + self.sees("_")
+        at += _is(self.token(at + 1), "\\{")
+        return _is(self.token(at), "{", "\\{") and self._relation_between(at + 1, _end_of_group(self.tokens, at))
+
     def _bold_one(self, token: Token) -> Node:
         r"""Read \mathbb{1}[i = j] as a Kronecker delta, and 𝟏 - h as 1 - h."""
+        if self.sees("_") and not self._is_indicator():
+            return self._delta(token)
         self.skip("_")
         self._unwrap_braces()
         if self.sees(*_OPENERS) and self._relation_inside():
@@ -944,8 +961,8 @@ class _Reader(_Cursor):
 
     def _word(self) -> Node:
         token = self.now
-        for rule in _WORDS:
-            node = rule(self)
+        for reading in self._readings:
+            node = reading(self)
             if node is not None:
                 return node
         pieces = None if token.whole else self._split(token.text)
@@ -1077,8 +1094,9 @@ class _Reader(_Cursor):
         first, end, after = self.group(self.at + 2)
         inner = self.tokens[first:end]
         base = self.now.text
-        flat = "".join(str(self._fixed.get(token.text, token.text)) for token in inner if not _is(token, "{", "}"))
-        name = self.names.find(base + flat, any_case=True) if flat else None
+        flat = self._fixed_flat(inner)
+        # Under a sum over k, W_k is not W_K.
+        name = self.names.find(base + flat, any_case=flat not in self._bound) if flat else None
         if name is not None:
             self.at = after
             return name
@@ -1117,26 +1135,32 @@ class _Reader(_Cursor):
         if not _is(self.token(at), "^"):
             return None
         first, end, after = self.group(at + 1)
+        transposed = end - first > 1 and (_is(self.token(end - 1), "⊤") or self.token(end - 1).text == "T")
+        end -= transposed  # W^{(2)\\top}
         bracketed = _is(self.token(at + 1), "(")
-        if end - first > 2 and _is(self.token(first), "(") and _is(self.token(end - 1), ")"):
+        if end - first > 2 and _is(self.token(first), "(", "[") and _is(self.token(end - 1), ")", "]"):
             first, end, bracketed = first + 1, end - 1, True
         inner = self.tokens[first:end]
-        flat = _flat(inner)
+        flat = self._fixed_flat(inner)
         known = self.names.find(base)
         name = self.names.find(base + flat, any_case=True)
         if bracketed and flat == "t" and known is not None and not self._knows("t"):
             name = known
         elif name is None or not flat or not self._names_by_superscript(known, inner, bracketed=bracketed):
             return None
-        del self.tokens[at:after]
+        self.tokens[at:after] = [self.token(at), replace(self.token(at), text="⊤")] if transposed else []
         self.at += 1
         return name
+
+    def _fixed_flat(self, inner: Iterable[Token]) -> str:
+        """Return how a name's index is looked up, with the numbers that indices stand for."""
+        return "".join(str(self._fixed.get(token.text, token.text)) for token in inner if not _is(token, *_SCRIPTS))
 
     def _names_by_superscript(self, known: str | None, inner: list[Token], *, bracketed: bool) -> bool:
         """Return whether a superscript is part of a name: it is where it cannot be a power."""
         if known is None:
             return bracketed or inner[0].kind is Kind.WORD
-        if bracketed or inner[0].kind is Kind.NUMBER:
+        if bracketed or inner[0].kind is Kind.NUMBER or inner[0].text in self._fixed:
             return self.names.is_array(known) and (bracketed or not self.names.is_square(known))
         raised = self.names.find(_flat(inner))
         return inner[0].kind is Kind.WORD and (raised is None or self.names.is_array(raised))
@@ -1190,7 +1214,7 @@ class _Reader(_Cursor):
             return indices
         token = self.now
         if token.kind is Kind.NUMBER:
-            return (self._number(),)
+            return (self._plain_number(self.take()),)
         if token.kind is not Kind.WORD:
             raise self.refused("An index is missing here.")
         if len(token.text) > most and not token.whole and not self._knows(token.text):
@@ -1224,7 +1248,7 @@ class _Reader(_Cursor):
                 found += [self.new(Number(Fraction(int(digit)), span=self.span(token))) for digit in token.text]
                 self.take()
             elif token.kind is Kind.NUMBER:
-                found.append(self._number())
+                found.append(self._plain_number(self.take()))
             else:
                 found += self._letters(self.take())
         return found
@@ -1279,14 +1303,12 @@ class _Reader(_Cursor):
             return False
         first, end, _ = self.group(self.at + 2)
         inner = self.tokens[first:end]
-        if _is(self.ahead(), "^"):
-            return (
-                inner != []
-                and inner[0].kind is Kind.WORD
-                and self.names.find(piece + _flat(inner), any_case=True) is not None
-            )  # noqa: E501
+        if not inner:
+            return False
         whole = self.names.find(piece + _flat(inner), any_case=True)
-        beginning = self.names.find(piece + inner[0].text) if inner else None
+        if _is(self.ahead(), "^"):
+            return whole is not None and inner[0].kind is Kind.WORD
+        beginning = self.names.find(piece + inner[0].text)
         return whole is not None or beginning is not None or piece in self.names.columns or piece == "delta"
 
     # functions
@@ -1349,40 +1371,34 @@ class _Reader(_Cursor):
 
     def _call(self, function: str, token: Token, declared: str | None = None) -> Node:
         """Read what follows a function: its marks, then its arguments, in brackets or bare."""
-        marks = _Marks()
+        head = _Head(function, token, declared)
         while self.sees("_", "^", "'"):
-            self._function_mark(function, marks, token)
+            self._function_mark(head)
         if declared is not None and self._stands_alone(declared):
-            arguments: tuple[Node, ...] = (self._only_variable(token),)
-        elif self.sees(*_OPENERS):
+            return self._built(head, (self._only_variable(head),), token)
+        if self.sees(*_OPENERS):
             over = self._comprehension(function, token) if declared is None else None
-            if over is not None:
-                return over
-            arguments = self._arguments(marks, function)
-            if not arguments:
-                raise self.refused("The argument of the function is missing here.", self.token(self.at - 1))
-        elif self._starts_factor(self.now) and function not in _BRACKETED:
-            arguments = (self._bare_argument(),)
-        else:
-            arguments = (self._only_variable(token if declared is not None else None),)
-        return self._built(function, arguments, marks, token, token, declared=declared)
+            return over if over is not None else self._built(head, self._some_arguments(head), token)
+        if self._starts_factor(self.now) and function not in _BRACKETED:
+            return self._built(head, (self._bare_argument(),), token)
+        return self._built(head, (self._only_variable(head),), token)
 
-    def _function_mark(self, function: str, marks: _Marks, token: Token) -> None:
+    def _function_mark(self, head: _Head) -> None:
         if self.skip("'"):
-            marks.primes += 1
+            head.primes += 1
         elif self.skip("^"):
             if self._skip_prime():
-                marks.primes += 1
+                head.primes += 1
                 return
-            marks.power = self._exponent()
-            if marks.power == Negation(Number(Fraction(1))):
-                raise self.refused("It is not clear whether this is an inverse function or one over it.", token)
-        elif function == "log":
-            marks.base = self._logarithm_base(token)
-        elif function in {"softmax", "softmax_rows"}:
-            marks.indices = self._indices(1)
+            head.power = self._exponent()
+            if head.power == Negation(Number(Fraction(1))):
+                raise self.refused("It is not clear whether this is an inverse function or one over it.", head.word)
+        elif head.function == "log":
+            head.base = self._logarithm_base(head.word)
+        elif head.function in _SOFTMAXES:
+            head.indices = self._indices(1)
         else:
-            raise self.refused(f"An index of the function {self.written(token)} has no meaning here.")
+            raise self.refused(f"An index of the function {self.written(head.word)} has no meaning here.")
 
     def _logarithm_base(self, token: Token) -> Node:
         self.take()
@@ -1415,11 +1431,11 @@ class _Reader(_Cursor):
             at = self.group(at + 1)[2] if self.token(at).text == "^" else at + 1
         return self._starts_factor(self.token(at))
 
-    def _only_variable(self, token: Token | None) -> Node:
+    def _only_variable(self, head: _Head) -> Node:
         name = self.names.only_variable()
-        if token is None or name is None:
+        if head.declared is None or name is None:
             raise self.refused("The argument of the function is missing here.")
-        return self.new(Name(name, span=Span(token.start, token.end)))
+        return self.new(Name(name, span=Span(head.word.start, head.word.end)))
 
     def _bare_argument(self) -> Node:
         """Read an argument without brackets: one factor, or a number and the names right behind it (sin 2x)."""
@@ -1434,22 +1450,28 @@ class _Reader(_Cursor):
             value = self.new(Product(value, self.factor(), Times.JUXTAPOSED, span=self.span(start)))
         return value
 
-    def _arguments(self, marks: _Marks, function: str = "") -> tuple[Node, ...]:
+    def _some_arguments(self, head: _Head) -> tuple[Node, ...]:
+        arguments = self._arguments(head)
+        if not arguments:
+            raise self.refused("The argument of the function is missing here.", self.token(self.at - 1))
+        return arguments
+
+    def _arguments(self, head: _Head) -> tuple[Node, ...]:
         opened = self.take()
         closer = _CLOSER[opened.text]
         self._open.append(opened.text)
+        self._free += head.function == "delta"  # its arguments are indices
         found: list[Node] = []
         while not self.sees(closer):
             if self.now.text in _OPTIONS and _is(self.ahead(), "=") and self.names.find(self.now.text) is None:
                 name = self.take().text
                 self.take()
-                marks.options[name] = self._option()
+                head.options[name] = self._option()
             else:
-                self._free += function == "delta"  # its arguments are indices
                 found.append(self._argument_value())
-                self._free -= function == "delta"
             if not self.skip(","):
                 break
+        self._free -= head.function == "delta"
         self._open.pop()
         self.expect(closer, opened)
         return tuple(found)
@@ -1470,86 +1492,72 @@ class _Reader(_Cursor):
         return self._relation_between(self.at + 1, _end_of_group(self.tokens, self.at))
 
     def _relation_between(self, first: int, end: int) -> bool:
-        depth = 0
+        """Return whether an equals sign stands there, outside inner brackets, that is not an option's (axis=1)."""
+        depth, before = 0, ""
         for token in self.tokens[first : min(end, len(self.tokens))]:
             if token.kind is Kind.MARK:
                 depth += (token.text in _OPENERS) - (token.text in _CLOSERS)
-            if depth == 0 and _is(token, "=", "!=") and not self._is_option_sign(token):
+            if token.kind is Kind.WORD and token.text == "if":
+                return False
+            if depth == 0 and _is(token, "=", "!=") and before not in _OPTIONS:
                 return True
+            before = token.text
         return False
 
-    def _is_option_sign(self, token: Token) -> bool:
-        at = self.tokens.index(token)
-        return self.token(at - 1).text in _OPTIONS
-
-    def _built(
-        self,
-        function: str,
-        arguments: tuple[Node, ...],
-        marks: _Marks,
-        start: Token,
-        word: Token,
-        *,
-        declared: str | None = None,
-    ) -> Node:
-        """Return the call, with everything its marks say about it."""
+    def _built(self, head: _Head, arguments: tuple[Node, ...], start: Token) -> Node:
+        """Return the call, with everything its head says about it."""
         span = self.span(start)
-        if declared is not None:
-            self._refuse_options(marks, word, function)
-            node: Node = self.new(Call(function, arguments, span=span))
-        elif function in _REWRITTEN:
-            self._refuse_count(function, arguments, word)
-            node = self.new(_REWRITTEN[function](_Written(self, arguments, marks, span, word)))
+        if head.declared is not None:
+            self._refuse_options(head, head.function)
+            node: Node = self.new(Call(head.function, arguments, span=span))
+        elif head.function in _REWRITTEN:
+            self._refuse_count(head, head.function, arguments)
+            node = self.new(_REWRITTEN[head.function](_Written(self, head, arguments, span)))
         else:
-            node = self._known_call(self._function_name(function) or function, arguments, marks, span, word)
-        for _ in range(marks.primes):
-            node = self._primed(node, word)
-        if marks.indices:
-            node = self.new(Entry(node, marks.indices, span=span))
-        return node if marks.power is None else self.new(Power(node, marks.power, span=span))
+            node = self._known_call(head, arguments, span)
+        for _ in range(head.primes):
+            node = self._primed(node, head.word)
+        if head.indices:
+            node = self.new(Entry(node, head.indices, span=span))
+        return node if head.power is None else self.new(Power(node, head.power, span=span))
 
-    def _known_call(self, name: str, arguments: tuple[Node, ...], marks: _Marks, span: Span, word: Token) -> Node:
-        if name == "var" and self._is_random() and self.text[word.start - 1 : word.start] != ".":
+    def _known_call(self, head: _Head, arguments: tuple[Node, ...], span: Span) -> Node:
+        name = self._function_name(head.function) or head.function
+        if name == "var" and self._is_random() and self.text[head.word.start - 1 : head.word.start] != ".":
             name = "Var"
         if len(arguments) == 1 and isinstance(arguments[0], Block) and name in {"max", "min", "ones", "zeros"}:
             arguments = tuple(part for row in arguments[0].rows for part in row)
-        if name in {"sum", "prod"} and len(arguments) == 1 and not marks.options:
-            return self._total(_RANGES[name], arguments[0], span, word)
-        base = marks.base or marks.options.pop("base", None)
+        if name in {"sum", "prod"} and len(arguments) == 1 and not head.options:
+            return self._total(_RANGES[name], arguments[0], span, head.word)
+        base = head.base or head.options.pop("base", None)
         if name == "log" and len(arguments) == 2 and base is None:
-            *_, base = arguments
-            arguments = arguments[:1]
+            base, arguments = arguments[-1], arguments[:1]
         if name == "norm" and arguments[1:] == (Number(Fraction(2)),):
             arguments = arguments[:1]
-        self._refuse_options(marks, word, name)
-        self._refuse_count(name, arguments, word)
+        self._refuse_options(head, name)
+        self._refuse_count(head, name, arguments)
         return self.new(Call(name, arguments, base, span=span))
 
     def _is_random(self) -> bool:
         return any("normal" in symbol.properties for symbol in self.names.symbols.by_name.values())
 
-    def _refuse_count(self, name: str, arguments: tuple[Node, ...], word: Token) -> None:
+    def _refuse_count(self, head: _Head, name: str, arguments: Sequence[Node]) -> None:
         least, most = _ARGUMENTS.get(name, (1, 1))
+        written = self.written(head.word)
         if not least <= len(arguments) <= most:
             needed = str(least) if least == most else f"{least} or {most}" if most < _MANY else f"at least {least}"
-            raise self.refused(f"{self.written(word)} has {len(arguments)} arguments here, it takes {needed}.", word)
+            raise self.refused(f"{written} has {len(arguments)} arguments here, it takes {needed}.", head.word)
         if any(isinstance(argument, Comparison) for argument in arguments) and name not in {"where", "int"}:
-            raise self.refused(f"{self.written(word)} is of values, not of a comparison.", word)
+            raise self.refused(f"{written} is of values, not of a comparison.", head.word)
 
-    def _refuse_options(self, marks: _Marks, word: Token, name: str) -> None:
+    def _refuse_options(self, head: _Head, name: str) -> None:
         """Refuse an option that could change the value; a softmax along its last axis is the one we mean."""
-        for option, value in marks.options.items():
-            if (
-                option in {"axis", "dim"}
-                and name in {"softmax", "softmax_rows", "log_softmax"}
-                and _whole(value) in {1, -1}
-            ):
-                continue
-            if option in {"keepdims", "keepdim"} and name in {"softmax", "softmax_rows", "log_softmax"}:
-                continue
-            if option == "ord" and name == "norm" and _whole(value) == 2:
-                continue
-            raise self.refused(f"The option {option} of {self.written(word)} is not read here.", word)
+        allowed: dict[str, set[int | None]] = {"ord": {2}} if name == "norm" else {}
+        if name in _SOFTMAXES:
+            allowed = {"axis": {1, -1}, "dim": {1, -1}, "keepdims": {0, 1}, "keepdim": {0, 1}}
+        for option, value in head.options.items():
+            if _whole(value) not in allowed.get(option, ()):
+                raise self.refused(f"The option {option} of {self.written(head.word)} is not read here.", head.word)
 
     def _primed(self, node: Node, word: Token) -> Node:
         """Return the derivative of a function where it stands: σ'(z), entry by entry."""
@@ -1708,7 +1716,8 @@ class _Reader(_Cursor):
         if isinstance(node, Entry):
             letters = {index.name for index in node.indices if isinstance(index, Name)}
             found = {letter for letter in letters if not self._knows(letter)}
-        return found.union(*map(self._free_letters, _children(node)))
+        inner = found.union(*map(self._free_letters, _children(node)))
+        return inner - {node.index} if isinstance(node, Range) else inner
 
     def _family(self, limits: list[_Limit]) -> Sequence[int] | None:
         """Return the values of an index that numbers names: i in O_i W_i where O1 and O2 are declared."""
@@ -1716,7 +1725,9 @@ class _Reader(_Cursor):
         numbered = [
             token.text
             for at, token in enumerate(self.tokens[self.at : self.at + NODES // 10], self.at)
-            if token.text in self.names.numbered and _is(self.token(at + 1), "_") and self._numbers(at, limit.index)
+            if token.text in self.names.numbered
+            and _is(self.token(at + 1), "_", "^")
+            and self._numbers(at, limit.index)
         ]
         if not numbered or len(limits) > 1 or limit.excluding is not None:
             return None
@@ -1738,8 +1749,9 @@ class _Reader(_Cursor):
 
     def _written_out(self, operator: Big, index: str, values: Sequence[int], token: Token) -> Node:
         start, parts, outer = self.at, [], self._fixed
+        tokens = list(self.tokens)
         for value in values:
-            self.at = start
+            self.at, self.tokens = start, list(tokens)  # reading cuts tokens
             self._fixed = {**outer, index: value}
             parts.append(self._term())
         self._fixed = outer
@@ -1771,7 +1783,7 @@ class _Reader(_Cursor):
         if not (self.sees_word("for") and self.ahead(2).text == "in" and self.ahead(3).text in {"range", "arange"}):
             raise self.unexpected()
         self.at += 4
-        bounds = self._arguments(_Marks()) if self.sees("(") else ()
+        bounds = self._arguments(_Head("range", token)) if self.sees("(") else ()
         if listed:
             self.expect("]")
         self.expect(")", token)
@@ -1805,7 +1817,7 @@ class _Reader(_Cursor):
             return self._braced_cases()
         self._open.append(opened.text + "|" * self._one_bar_inside(opened))
         if comparison:
-            value = self._as_delta(self._free_comparison())
+            value = self.delta_of(self._free_comparison())
             self._open.pop()
             self.expect(_CLOSER[opened.text], opened)
             return value
@@ -1846,15 +1858,15 @@ class _Reader(_Cursor):
             return value
         names.insert(0, part)
         shapes = [(*self.names.shape(name.name), sp.Integer(1))[:2] for name in names]
-        between = [self.text[a.span.end : b.span.start] for a, b in zip(names, names[1:], strict=False)]
-        products = all(a[1] == b[0] for a, b in zip(shapes, shapes[1:], strict=False))
+        between = [self.text[a.span.end : b.span.start] for a, b in pairwise(names)]
+        products = all(a[1] == b[0] for a, b in pairwise(shapes))
         spaced = all(gap != "" and not gap.strip() for gap in between)
         arrays = all(self.names.is_array(name.name) for name in names) and len({shape[0] for shape in shapes}) == 1
         if not arrays or (products and not spaced):
             return value
         return self.new(Block((tuple(names),), span=self.span(opened)))
 
-    def _as_delta(self, comparison: Comparison) -> Node:
+    def delta_of(self, comparison: Comparison) -> Node:
         if self._is_array(comparison.left) or self._is_array(comparison.right):
             raise self.refused("An equals sign has no meaning inside these brackets.")
         span = comparison.span
@@ -1865,7 +1877,7 @@ class _Reader(_Cursor):
         return self.new(Addition((one, Negation(delta, span=span)), span=span))
 
     def _infix_fraction(self, left: Node, opened: Token) -> Node:
-        """Read {n \\choose j} and {a \\over b}."""
+        r"""Read {n \choose j} and {a \over b}."""
         command = self.take()
         if command.text not in {"choose", "over"}:
             self.at -= 1
@@ -1961,11 +1973,9 @@ class _Reader(_Cursor):
             elif self.now.text != "end matrix":
                 rows.append([self.expression()])
         self._end_table("end matrix", opened)
-        return (
-            rows[0][0]
-            if len(rows) == len(rows[0]) == 1
-            else self.new(Block(tuple(map(tuple, rows)), span=self.span(opened)))
-        )
+        if len(rows) == len(rows[0]) == 1:
+            return rows[0][0]
+        return self.new(Block(tuple(map(tuple, rows)), span=self.span(opened)))
 
     def _end_table(self, end: str, opened: Token) -> None:
         if self.now.kind is not Kind.COMMAND or self.now.text != end:
@@ -2176,7 +2186,39 @@ class _Reader(_Cursor):
         if known is None:
             return None
         self.take()
-        return self.new(Call("eye", (self._size(known, token),), span=self.span(token)))
+        return self.new(Call("eye", (self.size(known, token),), span=self.span(token)))
+
+    # The readings of a word, in order: the first that applies is it.
+    _readings: ClassVar[Sequence[Callable[[_Reader], Node | None]]] = (
+        _spelled,
+        _module,
+        _index,
+        _derivative_word,
+        _rowwise,
+        _declared,
+        _range_word,
+        _function,
+        _unit_matrix,
+        _constant,
+        _free_index,
+    )
+
+    _atoms: ClassVar[Mapping[str, Callable[[_Reader], Node]]] = {
+        Kind.NUMBER: _number,
+        Kind.WORD: _word,
+        **dict.fromkeys(_OPENERS, _bracket),
+        **dict.fromkeys(("|", "‖"), _bars),
+        **dict.fromkeys(("⟨", "<"), _angles),
+        **dict.fromkeys(("sum", "prod"), _range),
+        "frac": _fraction,
+        "binom": _binomial,
+        "sqrt": _root,
+        "√": _root_sign,
+        "∂": _partial,
+        "nabla": _gradient,
+        "begin cases": _cases,
+        "begin matrix": _matrix,
+    }
 
 
 def _whole(node: Node) -> int | None:
@@ -2188,15 +2230,13 @@ def _whole(node: Node) -> int | None:
 
 def _uses(node: Node, index: str) -> Iterator[Literal["index", "value"]]:
     """Say how a formula uses `index`: as the index of an entry, or as a value."""
-    if isinstance(node, Entry):
-        yield from ("index" for one in node.indices if one == Name(index))
-        rest: Iterable[Node] = (node.value, *(one for one in node.indices if one != Name(index)))
-    else:
-        rest = _children(node)
     if node == Name(index):
         yield "value"
-    for part in rest:
-        yield from _uses(part, index)
+    for part in _children(node):
+        if isinstance(node, Entry) and part == Name(index):
+            yield "index"
+        else:
+            yield from _uses(part, index)
 
 
 # ── functions that are another way to write something ───────────────────────────────────────────────────────────
@@ -2207,10 +2247,9 @@ class _Written:
     """A call as it was written, for what it is rewritten to."""
 
     reader: _Reader
+    head: _Head
     arguments: tuple[Node, ...]
-    marks: _Marks
     span: Span
-    word: Token
 
     @property
     def first(self) -> Node:
@@ -2238,7 +2277,7 @@ class _Written:
         return Product(self.arguments[0], self.arguments[1], times, span=self.span)
 
     def refused(self, message: str) -> Unreadable:
-        return self.reader.refused(message, self.word)
+        return self.reader.refused(message, self.head.word)
 
 
 def _length(written: _Written) -> Node:
@@ -2246,7 +2285,7 @@ def _length(written: _Written) -> Node:
     shape = written.reader.names.shape(name)
     if not shape:
         raise written.refused("The length of this is not declared.")
-    return written.reader._size(shape[0], written.word)  # noqa: SLF001 - the reader's own other half
+    return written.reader.size(shape[0], written.head.word)
 
 
 def _parts(written: _Written) -> tuple[Node, ...]:
@@ -2256,7 +2295,9 @@ def _parts(written: _Written) -> tuple[Node, ...]:
 
 
 def _concatenated(written: _Written) -> Node:
-    axis = written.marks.options.get("axis", written.marks.options.get("dim"))
+    axis = written.head.options.get("axis", written.head.options.get("dim"))
+    if isinstance(written.first, Block) and len(written.arguments) == 2:
+        axis, written.arguments = written.arguments[1], written.arguments[:1]
     parts = _parts(written)
     if axis is None:
         return written.call("concat", *parts)
@@ -2278,7 +2319,7 @@ def _where(written: _Written) -> Node:
 
 def _integer(written: _Written) -> Node:
     if isinstance(written.first, Comparison):
-        return written.reader._as_delta(written.first)  # noqa: SLF001 - the reader's own other half
+        return written.reader.delta_of(written.first)
     return written.first
 
 
@@ -2299,8 +2340,10 @@ _REWRITTEN: dict[str, Callable[[_Written], Node]] = {
     "negative": lambda w: w.negative(w.first),
     "std": lambda w: w.call("sqrt", w.call("var", w.first)),
     "multiply": lambda w: w.times(Times.STAR),
+    "mul": lambda w: w.times(Times.STAR),
     "matmul": lambda w: w.times(Times.MATRIX),
     "divide": lambda w: w.over(*w.arguments),
+    "solve": lambda w: Product(w.call("inv", w.first), w.arguments[1], Times.MATRIX, span=w.span),
     "add": lambda w: w.plus(*w.arguments),
     "subtract": lambda w: w.plus(w.arguments[0], w.negative(w.arguments[1])),
     "len": _length,
@@ -2313,26 +2356,3 @@ _REWRITTEN: dict[str, Callable[[_Written], Node]] = {
     "where": _where,
     "int": _integer,
 }
-
-_WORDS: Sequence[Callable[[_Reader], Node | None]] = (
-    _Reader._spelled,
-    _Reader._module,
-    _Reader._index,
-    _Reader._derivative_word,
-    _Reader._rowwise,
-    _Reader._declared,
-    _Reader._range_word,
-    _Reader._function,
-    _Reader._unit_matrix,
-    _Reader._constant,
-    _Reader._free_index,
-)
-
-_ATOMS: Mapping[str, Callable[[_Reader], Node]] = {
-    Kind.NUMBER: _Reader._number, Kind.WORD: _Reader._word,
-    "(": _Reader._bracket, "[": _Reader._bracket, "{": _Reader._bracket, "\\{": _Reader._bracket,
-    "|": _Reader._bars, "‖": _Reader._bars, "⟨": _Reader._angles, "<": _Reader._angles,
-    "frac": _Reader._fraction, "sqrt": _Reader._root, "√": _Reader._root_sign, "binom": _Reader._binomial,
-    "sum": _Reader._range, "prod": _Reader._range, "∂": _Reader._partial, "nabla": _Reader._gradient,
-    "begin cases": _Reader._cases, "begin matrix": _Reader._matrix,
-}  # fmt: skip

@@ -21,7 +21,7 @@ DIGITS = 40  # in one number
 SHOWN = 60  # characters of the text in a message
 
 
-class Unreadable(Exception):  # noqa: N818 - what the text is, not what went wrong in us
+class Unreadable(Exception):
     r"""A text that is no formula of its question: what is wrong, and where.
 
     >>> print(Unreadable("The bracket is not closed.", 4, "exp((x)"))
@@ -83,11 +83,11 @@ class Token:
         return self.kind is Kind.WORD and (len(self.text) == 1 or (self.whole and self.text in LETTERS))
 
 
-_GREEK_NAMES = (
-    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau upsilon phi chi"
-    " psi omega"
-).split()
-_GREEK = dict(zip("αβγδεζηθικλμνξοπρστυφχψω", _GREEK_NAMES, strict=True))
+_GREEK = {
+    "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "epsilon", "ζ": "zeta", "η": "eta", "θ": "theta",
+    "ι": "iota", "κ": "kappa", "λ": "lambda", "μ": "mu", "ν": "nu", "ξ": "xi", "ο": "omicron", "π": "pi", "ρ": "rho",
+    "σ": "sigma", "τ": "tau", "υ": "upsilon", "φ": "phi", "χ": "chi", "ψ": "psi", "ω": "omega",
+}  # fmt: skip
 _GREEK |= {letter.upper(): name.capitalize() for letter, name in _GREEK.items()} | {"ς": "sigma", "∆": "Delta"}
 # One spelling for what has several: the key a name is looked up by.
 _SPELLING = {"lambda": "lam", "varepsilon": "epsilon", "vartheta": "theta", "varphi": "phi", "ell": "l"}
@@ -99,16 +99,21 @@ _ACCENTS = {
 }  # fmt: skip
 _COMBINING = {"\u0302": "hat", "\u0303": "tilde", "\u0304": "bar", "\u0305": "bar", "\u20d7": ""}
 _FONTS = {
-    "mathbb": "double", "mathds": "double", "mathbbm": "double", "mathcal": "script", "mathscr": "script", "cal": "script",
-    "mathbf": "bold", "boldsymbol": "bold", "bm": "bold", "pmb": "bold", "bf": "bold", "textbf": "bold",
-    "mathrm": "", "rm": "", "text": "", "textrm": "", "textit": "", "textsf": "", "textnormal": "", "texttt": "",
+    "mathbb": "double", "mathds": "double", "mathbbm": "double", "mathcal": "script", "mathscr": "script",
+    "cal": "script", "mathbf": "bold", "boldsymbol": "bold", "bm": "bold", "pmb": "bold", "bf": "bold",
+    "textbf": "bold", "mathrm": "", "rm": "", "text": "", "textrm": "", "textit": "", "textsf": "",
+    "textnormal": "", "texttt": "",
     "mathit": "", "mathsf": "", "mathtt": "", "mathnormal": "", "mathfrak": "", "mbox": "", "operatorname": "",
     "operatorname*": "", "mathop": "",
 }  # fmt: skip
 _WITHOUT_MEANING = frozenset(
-    ", ; : ! > quad qquad thinspace medspace thickspace enspace negthinspace displaystyle textstyle scriptstyle limits"
-    " nolimits nonumber notag mathstrut allowbreak middle left right".split()
-) | {" ", "\n", "\t", *(size + side for size in ("big", "Big", "bigg", "Bigg") for side in ("", "l", "r", "m"))}
+    {
+        ",", ";", ":", "!", ">", " ", "\n", "\t", "quad", "qquad", "thinspace", "medspace", "thickspace", "enspace",
+        "negthinspace", "displaystyle", "textstyle", "scriptstyle", "limits", "nolimits", "nonumber", "notag",
+        "mathstrut", "allowbreak", "left", "right", "middle",
+        *(size + side for size in ("big", "Big", "bigg", "Bigg") for side in ("", "l", "r", "m")),
+    }
+)  # fmt: skip
 _SIZES = frozenset({"left", "right", "middle"})
 _COMMANDS = {
     "frac": "frac", "dfrac": "frac", "tfrac": "frac", "cfrac": "frac", "nicefrac": "frac", "sfrac": "frac",
@@ -120,9 +125,10 @@ _MARK_COMMANDS = {
     "le": "<=", "leq": "<=", "leqslant": "<=", "ge": ">=", "geq": ">=", "geqslant": ">=", "ne": "!=", "neq": "!=",
     "lt": "<", "gt": ">", "top": "⊤", "intercal": "⊤", "prime": "'", "partial": "∂", "langle": "⟨", "rangle": "⟩",
     "lvert": "|", "rvert": "|", "vert": "|", "mid": "|", "|": "‖", "Vert": "‖", "lVert": "‖", "rVert": "‖",
-    "{": "\\{", "}": "\\}", "lbrace": "\\{", "rbrace": "\\}", "lbrack": "[", "rbrack": "]", "lparen": "(", "rparen": ")",
-    "(": "$", ")": "$", "[": "$", "]": "$", "\\": "\\\\", "cr": "\\\\", "newline": "\\\\", "oplus": "⊕", "_": "_",
-    "&": "&", "colon": ":", "infty": "∞", "dots": "…", "ldots": "…", "cdots": "…", "dotsc": "…", "dotsb": "…",
+    "{": "\\{", "}": "\\}", "lbrace": "\\{", "rbrace": "\\}", "lbrack": "[", "rbrack": "]", "lparen": "(",
+    "rparen": ")", "(": "$", ")": "$", "[": "$", "]": "$", "\\": "\\\\", "cr": "\\\\", "newline": "\\\\",
+    "oplus": "⊕", "_": "_", "&": "&", "colon": ":", "infty": "∞", "dots": "…", "ldots": "…", "cdots": "…",
+    "dotsc": "…", "dotsb": "…",
 }  # fmt: skip
 _MARKS = {
     "**": "^", "==": "=", "!=": "!=", "<=": "<=", ">=": ">=", "||": "‖", ".*": "∘", "./": "/", ".^": "^", "...": "…",
@@ -130,8 +136,9 @@ _MARKS = {
 }  # fmt: skip
 _MARKS |= {mark: mark for mark in "+-*/@^_()[]{}|,;:.!'=<>&$"}
 _MARKS |= {
-    "−": "-", "–": "-", "—": "-", "‒": "-", "‐": "-", "∗": "*", "⋆": "*", "×": "×", "·": "·", "⋅": "·", "•": "·", "∙": "·",
-    "∘": "∘", "⊙": "∘", "○": "∘", "◦": "∘", "÷": "/", "∕": "/", "⁄": "/", "≤": "<=", "⩽": "<=", "≥": ">=", "⩾": ">=",
+    "−": "-", "–": "-", "—": "-", "‒": "-", "‐": "-", "∗": "*", "⋆": "*", "×": "×", "·": "·", "⋅": "·", "•": "·",
+    "∙": "·", "∘": "∘", "⊙": "∘", "○": "∘", "◦": "∘", "÷": "/", "∕": "/", "⁄": "/", "≤": "<=", "⩽": "<=", "≥": ">=",
+    "⩾": ">=",
     "≠": "!=", "‖": "‖", "∥": "‖", "∣": "|", "⟨": "⟨", "〈": "⟨", "⟩": "⟩", "〉": "⟩", "⊤": "⊤", "′": "'", "’": "'",
     "∂": "∂", "√": "√", "∞": "∞", "…": "…", "⋯": "…", "⊕": "⊕", "^": "^",
 }  # fmt: skip
@@ -316,9 +323,9 @@ class _Scanner:
 
     def _composed(self, sign: str) -> list[Token]:
         """Read ŷ as y with its accent, and other forms of a letter or a mark as that letter or mark."""
-        base, *marks = unicodedata.normalize("NFD", sign)
-        if len(marks) == 1 and marks[0] in _COMBINING and base.isascii():
-            return [self._token(Kind.WORD, base + _COMBINING[marks[0]], self._at + 1, whole=True)]
+        decomposed = unicodedata.normalize("NFD", sign)
+        if len(decomposed) == 2 and decomposed[1] in _COMBINING and decomposed[0].isascii():
+            return [self._token(Kind.WORD, decomposed[0] + _COMBINING[decomposed[1]], self._at + 1, whole=True)]
         plain = unicodedata.normalize("NFKC", sign)
         if plain in _GREEK:
             return [self._letter(_GREEK[plain], self._at + 1)]

@@ -6,7 +6,8 @@ name. `formulas/meaning.py` and `formulas/values.py` say what it means, independ
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from fractions import Fraction
 
@@ -172,3 +173,18 @@ class Chain(Node):
     """A line with equals signs: a = b = c."""
 
     parts: tuple[Node, ...]
+
+
+def nodes_of(node: Node) -> Iterator[Node]:
+    """Return the node and everything in it."""
+    yield node
+    for place in fields(node):
+        yield from _inside(getattr(node, place.name))
+
+
+def _inside(part: object) -> Iterator[Node]:
+    if isinstance(part, Node):
+        yield from nodes_of(part)
+    elif isinstance(part, tuple):
+        for each in part:
+            yield from _inside(each)

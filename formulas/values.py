@@ -1695,3 +1695,15 @@ def _unfit_product(nodes: Sequence[Node], left: Value, right: Value, times: Time
 ONES_AND_ZEROS: Final = {"ones": UNIT, "zeros": ZERO}
 _SIZED: Final = frozenset({"ones", "zeros", "eye"})
 _LOGARITHMS: Final[Mapping[str, Scalar]] = {"log": None, "ln": None, "log2": fmpq(2), "log10": fmpq(10)}
+
+
+def number_of(tree: Node, symbols: Symbols) -> float:
+    """Return the value of a formula that depends on nothing, as a float.
+
+    >>> from formulas.reader import read
+    >>> from formulas.symbols import declared
+    >>> round(number_of(read("log2(6)", declared({})), declared({})), 3)
+    2.585
+    """
+    (entry,) = entries_of(Evaluation(Interpreter(symbols), Assignment({}, {})).value(tree))
+    return float(arb(entry))

@@ -38,15 +38,15 @@ CODES = {dtype: code for code, dtype in enumerate(DTYPES)}
 HEADERS = tuple(struct.Struct(f"<BB{dimensions}I") for dimensions in range(DIMENSION_LIMIT + 1))
 
 
-class ProtocolFault(Exception):  # noqa: N818 - what the other side did, not an error of ours
+class ProtocolFault(Exception):
     """The other side sent bytes that are no frame, or no value."""
 
 
-class Hung(Exception):  # noqa: N818
+class Hung(Exception):
     """No whole frame arrived before the deadline."""
 
 
-class Gone(Exception):  # noqa: N818
+class Gone(Exception):
     """The other side closed the connection."""
 
 

@@ -1,0 +1,567 @@
+"""Written answers judged: formulas, derivations, claims, big-O, numbers, choices; free text waits for a person.
+
+The answers are data and nothing in them is run. Each question has a few checks, the same for all questions of a kind
+(`CHECKS`): whether it can be read is public, so that a student can find out at home; whether it is right is not.
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from dataclasses import replace as changed
+from decimal import Decimal
+from difflib import get_close_matches
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+from checks.question import ONE_CHOICE, Kind, Part, Question, questions
+from engine.records import Counterexample, Diagnosis, Outcome, Verdict
+from formulas.decide import Judgement, decide, decide_trees, last_part
+from formulas.decide import Verdict as Found
+from formulas.meaning import Interpreter, Misfit
+from formulas.normal import Unsupported
+from formulas.reader import Unreadable, read
+from formulas.repair import repair
+from formulas.symbols import Symbols
+from formulas.tree import Call, Chain, Derivative, Node, Range, nodes_of
+from formulas.values import number_of
+
+MOST_LINES = 60  # of a derivation
+LONGEST_TEXT = 20_000
+
+
+class Unusable(Exception):
+    """An answer is not what the question takes: one sentence for the student."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerCheck:
+    """What is claimed of an answer; the same shape as a check of code, as far as people read it."""
+
+    id: str
+    claim: str
+    hint: str
+    functions: tuple[str, ...] = ()
+
+
+_CLAIMS = {
+    "reads": "The answer can be read, its names are those of the question, and its shapes fit together.",
+    "right": "The answer is right.",
+    "digits": "Every printed digit is right.",
+    "starts": "The first line is the quantity asked for.",
+    "follows": "Each line equals the one before it.",
+    "ends": "The last line is the answer, in simplified form.",
+    "person": "A person reads this.",
+}
+
+CHECKS: Mapping[Kind, tuple[str, ...]] = {
+    Kind.EXPRESSION: ("reads", "right"),
+    Kind.DERIVATION: ("reads", "starts", "follows", "ends"),
+    Kind.CLAIM: ("right",),
+    Kind.COMPLEXITY: ("reads", "right"),
+    Kind.NUMBER: ("right", "digits"),
+    Kind.CHOICE: ("right",),
+    Kind.TEXT: ("person",),
+}
+
+
+def checks_of(question: Question) -> tuple[AnswerCheck, ...]:
+    """Return the checks of a question."""
+    return tuple(AnswerCheck(f"{question.id}.{name}", _CLAIMS[name], question.hint) for name in CHECKS[question.kind])
+
+
+# ── the file ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """What a student wrote: the answers by id, and one sentence for whatever could not be placed."""
+
+    answers: Mapping[str, Any] = field(default_factory=dict)
+    broken: Mapping[str, str] = field(default_factory=dict)  # by id: why this one cannot be read
+    problems: tuple[str, ...] = ()
+
+
+def read_sheet(text: str) -> Sheet:
+    """Read answers.toml. A mistake in one answer costs that answer only."""
+    known = questions()
+    tables, broken, problems = _tables(text)
+    answers: dict[str, Any] = {}
+    for kind, table in tables.items():
+        if kind not in set(Kind):
+            problems.append(f"answers.toml has no table [{kind}]; it has {', '.join(Kind)}.")
+            continue
+        if not isinstance(table, dict):
+            problems.append(f"answers.toml: {kind} must be a table, [{kind}].")
+            continue
+        for name, value in table.items():
+            if name not in known:
+                near = get_close_matches(name, known, n=2, cutoff=0.6)
+                problems.append(f"answers.toml: there is no question {name!r}" + (f"; did you mean {' or '.join(near)}?" if near else "."))
+            elif known[name].kind != kind:
+                broken[name] = f"{name} is a {known[name].kind}: it belongs under [{known[name].kind}], not under [{kind}]."
+            else:
+                answers[name] = value
+    return Sheet(answers, broken, tuple(problems))
+
+
+def _tables(text: str) -> tuple[dict[str, Any], dict[str, str], list[str]]:
+    """Return the tables of the file; if it is not valid, those of its parts that are."""
+    try:
+        return _toml(text), {}, []
+    except tomllib.TOMLDecodeError as error:
+        problems = [f"answers.toml is not valid TOML: {error}. Answers that can be read on their own are graded."]
+    except RecursionError:
+        return {}, {}, ["answers.toml is nested too deeply to be read."]
+    tables: dict[str, Any] = {}
+    broken: dict[str, str] = {}
+    for header, part, line in _parts(text):
+        try:
+            found = _toml(f"{header}\n{part}")
+        except (tomllib.TOMLDecodeError, RecursionError) as error:
+            name = part.split("=", 1)[0].strip().strip("\"'") if "=" in part else header.strip("[] ").split(".")[-1]
+            if name in questions():
+                broken[name] = f"answers.toml, line {line}: this is not valid TOML: {error}."
+            continue
+        for kind, rows in found.items():
+            if isinstance(rows, dict):
+                tables.setdefault(kind, {}).update(rows)
+    return tables, broken, problems
+
+
+def _toml(text: str) -> dict[str, Any]:
+    return tomllib.loads(text, parse_float=Decimal)  # a Decimal keeps the digits that were printed
+
+
+def _parts(text: str) -> Iterator[tuple[str, str, int]]:
+    """Cut a file into its assignments, each with the header it stands under and its line."""
+    header, part, first = "", [], 1
+    for number, line in enumerate(text.splitlines(), start=1):
+        bare = line.strip()
+        is_header = bare.startswith("[") and bare.endswith("]") and "=" not in bare and '"' not in bare
+        starts = is_header or (bare.partition("=")[0].strip().replace("_", "").isalnum() and "=" in bare and not line[:1].isspace())
+        if starts:
+            if part:
+                yield header, "\n".join(part), first
+            part, first = [], number
+        if is_header:
+            header = bare
+        else:
+            part.append(line)
+    if part:
+        yield header, "\n".join(part), first
+
+
+# ── judging ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """What was found out about one question."""
+
+    verdicts: tuple[Verdict, ...]
+    diagnosis: Diagnosis | None = None
+
+
+def judge_answers(asked: Sequence[Question], sheet: Sheet | None) -> dict[str, Marked]:
+    """Judge the answers to these questions, by id. Without a sheet they are missing."""
+    return {question.id: _marked(question, sheet) for question in asked}
+
+
+def _marked(question: Question, sheet: Sheet | None) -> Marked:
+    names = [check.id for check in checks_of(question)]
+    if sheet is None or (question.id not in sheet.answers and question.id not in sheet.broken):
+        where = "There is no answers.toml." if sheet is None else f"answers.toml has no {question.id}."
+        return Marked(tuple(Verdict(name, Outcome.MISSING, message=where) for name in names))
+    if question.id in sheet.broken:
+        return _broken(names, sheet.broken[question.id])
+    answer = sheet.answers[question.id]
+    if _empty(answer):
+        return Marked(tuple(Verdict(name, Outcome.MISSING, message="The answer is empty.") for name in names))
+    try:
+        return _JUDGES[question.kind](question, answer)
+    except Unusable as reason:
+        return _broken(names, str(reason))
+
+
+def _broken(names: Sequence[str], message: str) -> Marked:
+    first, *others = names
+    rest = tuple(Verdict(name, Outcome.BLOCKED, message="The answer could not be read.") for name in others)
+    return Marked((Verdict(first, Outcome.BROKEN, message=message), *rest))
+
+
+def _empty(answer: Any) -> bool:
+    if isinstance(answer, str):
+        return not answer.strip()
+    if isinstance(answer, list | dict):
+        values = answer.values() if isinstance(answer, dict) else answer
+        return all(_empty(value) for value in values)
+    return False
+
+
+# ── formulas ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _formulas(question: Question, answer: Any) -> Marked:
+    texts = _texts(question, answer)
+    reads, right = (f"{question.id}.{name}" for name in CHECKS[question.kind])
+    trees: list[Node] = []
+    for part, text in zip(question.parts, texts, strict=True):
+        try:
+            tree = last_part(read(text, part.symbols))
+            if part.relation != "theta":
+                _sensible(tree, part.symbols)
+        except (Unreadable, Misfit) as error:
+            label = f"{part.label}: " if part.label else ""
+            return Marked(
+                (
+                    Verdict(reads, Outcome.BROKEN, message=f"{label}{_sentence(str(error))}"),
+                    Verdict(right, Outcome.BROKEN, message="The answer could not be read."),
+                )
+            )
+        trees.append(tree)
+    found = [_judged(part, tree) for part, tree in zip(question.parts, trees, strict=True)]
+    share = Fraction(sum(judgement.right for judgement in found), len(found))
+    wrong = [(part, tree, j) for part, tree, j in zip(question.parts, trees, found, strict=True) if not j.right]
+    held = Verdict(reads, Outcome.HELD)
+    if not wrong:
+        proved = all(judgement.verdict is Found.PROVED for judgement in found)
+        said = " ".join(dict.fromkeys(judgement.message for judgement in found))
+        return Marked((held, Verdict(right, Outcome.HELD, message=said, proved=proved)))
+    part, tree, judgement = wrong[0]
+    verdict, diagnosis = _refuted(question, part, tree, judgement, right)
+    return Marked((held, changed(verdict, share=share)), diagnosis)
+
+
+def _texts(question: Question, answer: Any) -> list[str]:
+    """Return the formulas of an answer, one for each part."""
+    several = answer if isinstance(answer, list) else [answer]
+    if not all(isinstance(text, str) for text in several):
+        raise Unusable(f"A formula is a text in quotes, not {_shown(answer)}.")
+    if len(several) != len(question.parts):
+        labels = ", ".join(part.label for part in question.parts)
+        wanted = f"{len(question.parts)} formulas ({labels})" if labels else "one formula"
+        raise Unusable(f"This takes {wanted}, not {len(several)}.")
+    return list(several)
+
+
+def _sensible(tree: Node, symbols: Symbols) -> None:
+    """Raise Misfit if the shapes of a formula do not fit together."""
+    try:
+        Interpreter(symbols).of(tree)
+    except Unsupported:
+        return  # what cannot be proved can still be computed
+
+
+def _judged(part: Part, tree: Node) -> Judgement:
+    """Judge one formula against the truth and against what else is accepted."""
+    truth = decide_trees(tree, _tree(part.expected, part.symbols), part.symbols, part.relation)
+    if truth.right:
+        return truth
+    for accepted in part.accepted:
+        symbols = Symbols(part.symbols.by_name, (*part.symbols.given, *accepted.given))
+        other = decide_trees(tree, _tree(accepted.form, symbols), part.symbols, part.relation)
+        if other.right:
+            return changed(other, message=f"{other.message} {_sentence(accepted.note)}")
+    return truth
+
+
+def _tree(text: str, symbols: Symbols) -> Node:
+    return last_part(read(text, symbols))
+
+
+def _refuted(
+    question: Question, part: Part, tree: Node, judgement: Judgement, check: str
+) -> tuple[Verdict, Diagnosis | None]:
+    """Return the verdict on a formula that was not accepted, and the name of the mistake if it has one."""
+    if judgement.verdict is Found.UNKNOWN:
+        return Verdict(check, Outcome.MANUAL, message=f"{judgement.message} A person looks at it."), None
+    if judgement.verdict is Found.UNREADABLE:
+        return Verdict(check, Outcome.BROKEN, message=judgement.message), None
+    diagnosis = _named(part, tree)
+    said = [f"{part.label}:" if part.label else ""]
+    if diagnosis is None:
+        fixed = repair(tree, _tree(part.expected, part.symbols), part.symbols, part.relation)
+        said.append(_sentence(fixed.sentence) if fixed else "")
+    if part.relation == "theta":
+        said.append(judgement.message)
+    said.append(_sentence(f"as it happens, {judgement.agrees}") if judgement.agrees else "")
+    said.append(question.explains)
+    return Verdict(check, Outcome.BROKEN, message=" ".join(filter(None, said)), counterexample=_example(judgement)), diagnosis
+
+
+def _named(part: Part, tree: Node) -> Diagnosis | None:
+    for wrong in part.wrong:
+        if decide_trees(tree, _tree(wrong.form, part.symbols), part.symbols, part.relation).right:
+            return Diagnosis(wrong.name, wrong.why)
+    return None
+
+
+def _example(judgement: Judgement) -> Counterexample | None:
+    if not judgement.yours:
+        return None
+    where = judgement.counterexample.rsplit(": yours", 1)[0]
+    return Counterexample(where, judgement.yours, judgement.expected)
+
+
+# ── derivations ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of a derivation, or one side of an equation in it."""
+
+    number: int
+    tree: Node
+
+
+def _derivation(question: Question, answer: Any) -> Marked:
+    if not isinstance(answer, list) or not all(isinstance(line, str) for line in answer):
+        raise Unusable(f'A derivation is a list of lines in quotes, ["…", "…"], not {_shown(answer)}.')
+    if len(answer) > MOST_LINES:
+        raise Unusable(f"A derivation has at most {MOST_LINES} lines; this one has {len(answer)}.")
+    (part,) = question.parts
+    reads, starts, follows, ends = (f"{question.id}.{name}" for name in CHECKS[Kind.DERIVATION])
+    lines: list[Line] = []
+    for number, text in enumerate(answer, start=1):
+        try:
+            lines += [Line(number, tree) for tree in _sides(text, part.symbols)]
+        except (Unreadable, Misfit) as error:
+            unread = [Verdict(name, Outcome.BLOCKED, message="A line could not be read.") for name in (starts, follows, ends)]
+            return Marked((Verdict(reads, Outcome.BROKEN, message=f"Line {number}: {_sentence(str(error))}"), *unread))
+    first, diagnosis = _first_line(question, part, lines, starts)
+    last, other = _last_line(question, part, lines, ends)
+    return Marked((Verdict(reads, Outcome.HELD), first, _followed(lines, part.symbols, follows), last), other or diagnosis)
+
+
+def _sides(text: str, symbols: Symbols) -> list[Node]:
+    """Return the sides of a line; a line may begin with the equals sign that joins it to the one before."""
+    bare = text.strip().removeprefix("$").strip().removeprefix("&").strip()
+    node = read(bare.removeprefix("=") if bare.startswith("=") else text, symbols)
+    sides = list(node.parts) if isinstance(node, Chain) else [node]
+    for side in sides:
+        _sensible(side, symbols)
+    return sides
+
+
+def _truths(question: Question, part: Part) -> list[tuple[str, str]]:
+    """Return the pairs of what a derivation may begin and end with."""
+    return [(question.asked or part.expected, part.expected), *((a.form, a.form) for a in part.accepted)]
+
+
+def _first_line(question: Question, part: Part, lines: list[Line], check: str) -> tuple[Verdict, Diagnosis | None]:
+    found = [decide_trees(lines[0].tree, _tree(asked, part.symbols), part.symbols, part.relation) for asked, _ in _truths(question, part)]
+    best = next((judgement for judgement in found if judgement.right), found[0])
+    if best.right:
+        return Verdict(check, Outcome.HELD, message=best.message, proved=best.verdict is Found.PROVED), None
+    if best.verdict is Found.UNKNOWN:
+        return Verdict(check, Outcome.MANUAL, message=f"{best.message} A person looks at it."), None
+    said = f"The first line is not {question.asked}."
+    return Verdict(check, Outcome.BROKEN, message=said, counterexample=_example(best)), None
+
+
+def _followed(lines: list[Line], symbols: Symbols, check: str) -> Verdict:
+    """Compare each line with the one before; the first that does not follow is named, the rest still count."""
+    if len(lines) < 2:
+        return Verdict(check, Outcome.BROKEN, message="A derivation has at least two lines, each equal to the one before.")
+    steps = [(before, line, decide_trees(line.tree, before.tree, symbols)) for before, line in zip(lines, lines[1:], strict=False)]
+    wrong = [(before, line, found) for before, line, found in steps if not found.right]
+    if not wrong:
+        return Verdict(check, Outcome.HELD, examples=0, proved=all(found.verdict is Found.PROVED for _, _, found in steps))
+    before, line, found = wrong[0]
+    share = Fraction(len(steps) - len(wrong), len(steps))
+    place = f"Line {line.number}" if line.number != before.number else f"The right side of line {line.number}"
+    if found.verdict is Found.UNKNOWN:
+        said = f"{place} could be neither proved nor refuted. A person looks at it."
+        return Verdict(check, Outcome.MANUAL, message=said, share=share)
+    against = f"line {before.number}" if line.number != before.number else "the left one"
+    others = sorted({each.number for _, each, _ in wrong[1:]})
+    more = f" Nor do{'es' if len(others) == 1 else ''} line{'s' if len(others) > 1 else ''} {', '.join(map(str, others))}." if others else ""
+    said = f"{place} does not equal {against}; it is the first that does not follow.{more}"
+    fixed = repair(line.tree, before.tree, symbols, "equal")
+    if fixed:
+        said = f"{said} {_sentence(fixed.sentence)}"
+    if not found.yours:
+        said = f"{said} {found.message}"
+    return Verdict(check, Outcome.BROKEN, message=said, counterexample=_example(found), share=share)
+
+
+def _last_line(question: Question, part: Part, lines: list[Line], check: str) -> tuple[Verdict, Diagnosis | None]:
+    tree = lines[-1].tree
+    found = _judged(part, tree)
+    if not found.right:
+        return _refuted(question, part, tree, found, check)
+    truths = [_tree(form, part.symbols) for form in (part.expected, *(accepted.form for accepted in part.accepted))]
+    if not any(_as_simple(tree, truth) for truth in truths):
+        said = "The last line is equal to the answer, but it is not simplified: it is still the question."
+        return Verdict(check, Outcome.BROKEN, message=said), None
+    return Verdict(check, Outcome.HELD, message=found.message, proved=found.verdict is Found.PROVED), None
+
+
+def _as_simple(tree: Node, truth: Node) -> bool:
+    """Return whether a formula is about as simple as the truth: no operation it lacks, and not much longer."""
+    heavy = [
+        {type(node) if isinstance(node, Derivative | Range) else node.function for node in nodes_of(side) if isinstance(node, Derivative | Range) or (isinstance(node, Call) and node.function in ("E", "Var", "Cov", "sum", "prod"))}
+        for side in (tree, truth)
+    ]
+    arguments = [{node for node in nodes_of(side) if isinstance(node, Call)} for side in (tree, truth)]
+    calls = {node.function for node in arguments[1]}
+    new = {node for node in arguments[0] if node not in arguments[1] and node.function in calls}
+    return heavy[0] <= heavy[1] and not new and len(list(nodes_of(tree))) <= 2 * len(list(nodes_of(truth))) + 8
+
+
+# ── claims, numbers, choices, text ──────────────────────────────────────────────────────────────────────────────
+
+
+def _claim(question: Question, answer: Any) -> Marked:
+    given, witness = (answer.get("answer"), answer.get("witness")) if isinstance(answer, dict) else (answer, None)
+    if not isinstance(given, bool):
+        raise Unusable(f"A claim takes answer = true or answer = false, not {_shown(given)}.")
+    extra = sorted(set(answer) - {"answer", "witness"}) if isinstance(answer, dict) else []
+    if extra:
+        raise Unusable(f"A claim has answer and witness, no {extra[0]!r}.")
+    from checks.claims import BadWitness, try_witness  # they run the reference, which a handout does not have
+
+    (check,) = (f"{question.id}.{name}" for name in CHECKS[Kind.CLAIM])
+    said, false_witness = "", False
+    if witness is not None:
+        if not isinstance(witness, dict):
+            raise Unusable(f"A witness is a table of numbers, {{ h = [0.5] }}, not {_shown(witness)}.")
+        try:
+            tried = try_witness(question.id, _plain(witness))
+        except BadWitness as reason:
+            raise Unusable(str(reason)) from reason
+        said, false_witness = tried.sentence, not tried.holds
+    if given is question.truth and not false_witness:
+        return Marked((Verdict(check, Outcome.HELD, message=said),))
+    if given is question.truth:
+        message = f"{'True' if given else 'False'} is right, but the witness is not one. {said}"
+        return Marked((Verdict(check, Outcome.BROKEN, message=message),))
+    message = f"The claim is {'true' if question.truth else 'false'}. {_counter_witness(question)} {question.explains}"
+    return Marked((Verdict(check, Outcome.BROKEN, message=" ".join(message.split())),))
+
+
+@cache
+def _found_witness(claim: str) -> str:
+    """Say which witness the grader itself found, and what it shows."""
+    from checks.claims import find_witness, try_witness
+
+    witness = find_witness(claim)
+    if witness is None:
+        return ""
+    given = ", ".join(f"{name} = {value}" for name, value in witness.items())
+    return f"A witness: {given}. {try_witness(claim, witness).sentence}"
+
+
+def _counter_witness(question: Question) -> str:
+    return "" if question.truth else _found_witness(question.id)
+
+
+def _plain(value: Any) -> Any:
+    """Return a value of TOML with its decimals as floats."""
+    if isinstance(value, Decimal):
+        return float(value)
+    if isinstance(value, list):
+        return [_plain(each) for each in value]
+    return {name: _plain(each) for name, each in value.items()} if isinstance(value, dict) else value
+
+
+def _number(question: Question, answer: Any) -> Marked:
+    values = answer if isinstance(answer, list) else [answer]
+    if len(values) != len(question.parts):
+        labels = ", ".join(part.label for part in question.parts)
+        wanted = f"{len(question.parts)} numbers ({labels})" if len(question.parts) > 1 else "one number"
+        raise Unusable(f"This takes {wanted}, not {len(values)}.")
+    right, digits = (f"{question.id}.{name}" for name in CHECKS[Kind.NUMBER])
+    texts = [_number_text(value) for value in values]
+    found = [decide(text, part.expected, part.symbols, part.relation) for text, part in zip(texts, question.parts, strict=True)]
+    unread = next((judgement for judgement in found if judgement.verdict is Found.UNREADABLE), None)
+    if unread is not None:
+        raise Unusable(unread.message)
+    share = Fraction(sum(judgement.right for judgement in found), len(found))
+    wrong = [(part, text, j) for part, text, j in zip(question.parts, texts, found, strict=True) if not j.right]
+    if wrong:
+        part, text, judgement = wrong[0]
+        verdict, diagnosis = _refuted(question, part, _tree(text, part.symbols), judgement, right)
+        blocked = Verdict(digits, Outcome.BLOCKED, message="The number itself is not right.")
+        return Marked((changed(verdict, share=share), blocked), diagnosis)
+    off = [said for value, part in zip(values, question.parts, strict=True) if (said := _digits_off(value, part))]
+    said = Verdict(digits, Outcome.BROKEN, message=" ".join(off)) if off else Verdict(digits, Outcome.HELD)
+    return Marked((Verdict(right, Outcome.HELD, message=found[0].message), said))
+
+
+def _number_text(value: Any) -> str:
+    if isinstance(value, bool) or not isinstance(value, int | Decimal | str):
+        raise Unusable(f"A number is written 2.585, or as an expression in quotes, not {_shown(value)}.")
+    if isinstance(value, Decimal) and not value.is_finite():
+        raise Unusable(f"{value} is not a number.")
+    return value if isinstance(value, str) else f"{value:f}"
+
+
+def _digits_off(value: Any, part: Part) -> str:
+    """Say that the last printed digit is wrong: more than half a unit of it away from the truth."""
+    if not isinstance(value, Decimal) or value.as_tuple().exponent >= 0:  # type: ignore[operator]
+        return ""
+    places = -int(value.as_tuple().exponent)
+    truth = number_of(_tree(part.expected, part.symbols), part.symbols)
+    rounded = f"{truth:.{places}f}"
+    if abs(float(value) - truth) <= 0.5 * 10**-places * (1 + 1e-9):
+        return ""
+    return f"{value} has {places} decimals, and with those it is {rounded}."
+
+
+def _choice(question: Question, answer: Any) -> Marked:
+    given = answer if isinstance(answer, dict) else {ONE_CHOICE: answer}
+    (check,) = (f"{question.id}.{name}" for name in CHECKS[Kind.CHOICE])
+    for key, value in given.items():
+        if key not in question.options:
+            near = get_close_matches(key, question.options, n=1, cutoff=0.5)
+            raise Unusable(f"This has no {key!r}" + (f"; did you mean {near[0]}?" if near else f"; it has {', '.join(question.options)}."))
+        if not isinstance(value, str) or _folded(value) not in map(_folded, question.options[key]):
+            raise Unusable(f"{_shown(value)} is no option; the options are {', '.join(question.options[key])}.")
+    wrong = [key for key, truth in question.answers.items() if _folded(given.get(key, "")) != _folded(truth)]
+    if not wrong:
+        return Marked((Verdict(check, Outcome.HELD),))
+    share = 1 - Fraction(len(wrong), len(question.answers))
+    which = "" if wrong == [ONE_CHOICE] else f"Not right: {', '.join(wrong)}. "
+    return Marked((Verdict(check, Outcome.BROKEN, message=f"{which}{question.explains}", share=share),))
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().replace("-", " ").replace("_", " ").split())
+
+
+def _text(question: Question, answer: Any) -> Marked:
+    if not isinstance(answer, str):
+        raise Unusable(f"This takes a text in quotes, not {_shown(answer)}.")
+    if len(answer) > LONGEST_TEXT:
+        raise Unusable(f"This takes at most {LONGEST_TEXT:,} characters; here are {len(answer):,}.")
+    (check,) = (f"{question.id}.{name}" for name in CHECKS[Kind.TEXT])
+    marking = "\n".join(f"  {line}" for line in question.marking)
+    return Marked((Verdict(check, Outcome.MANUAL, message=f"{answer.strip()}\n\nTo be marked by a person:\n{marking}"),))
+
+
+_JUDGES = {
+    Kind.EXPRESSION: _formulas,
+    Kind.COMPLEXITY: _formulas,
+    Kind.DERIVATION: _derivation,
+    Kind.CLAIM: _claim,
+    Kind.NUMBER: _number,
+    Kind.CHOICE: _choice,
+    Kind.TEXT: _text,
+}
+
+
+def _shown(value: Any) -> str:
+    text = str(value).lower() if isinstance(value, bool) else repr(_plain(value))
+    if isinstance(value, float) and not math.isfinite(value):
+        text = str(value)
+    return text if len(text) <= 60 else f"{text[:57]}…"
+
+
+def _sentence(text: str) -> str:
+    text = text.strip()
+    return text[:1].upper() + text[1:] + ("" if text[-1:] in ".!?^" or "\n" in text else ".") if text else ""

@@ -1,0 +1,209 @@
+"""The verdict on a formula: proved for all sizes, tested, refuted with a counterexample, or unknown.
+
+In this order: it is read; its shape must be the expected one; it is proved equal by normal form, first with the
+definitions left alone, then with them put in; a certified counterexample is searched for; and if none is found, what
+is left is a test. Every stage is bounded by counted steps, never by a clock, so the verdict is the same everywhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import sympy as sp
+
+from formulas import growth
+from formulas.meaning import Interpreter, Matter, Misfit, facts_of, functions_of
+from formulas.normal import NormalForm, TooLarge, Unsupported
+from formulas.reader import Unreadable, read, read_comparison
+from formulas.refute import TRIED, Agreement, Counterexample, Kind, agrees_when, refute
+from formulas.symbols import Symbols
+from formulas.tree import Call, Chain, Node, Transposed
+from formulas.values import Fault
+
+BUDGET = 60_000  # products of one normal form; a usual one takes a hundred to ten thousand
+FEW = 12  # points tried before the long proof
+ROW, COLUMN = (sp.Symbol(name, integer=True, positive=True) for name in ("~row", "~column"))
+ONE = sp.Integer(1)
+
+
+class Verdict(StrEnum):
+    """What is known about an answer."""
+
+    PROVED = "proved"
+    TESTED = "tested"
+    REFUTED = "refuted"
+    UNKNOWN = "unknown"
+    UNREADABLE = "unreadable"
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A verdict and what to tell about it: `counterexample` where it is refuted, `agrees` where it happens to be right."""
+
+    verdict: Verdict
+    message: str
+    counterexample: str = ""
+    yours: str = ""
+    expected: str = ""
+    agrees: str = ""
+
+    @property
+    def right(self) -> bool:
+        """Return whether the answer is accepted."""
+        return self.verdict in (Verdict.PROVED, Verdict.TESTED)
+
+
+PROVED = Judgement(Verdict.PROVED, "Proved for all sizes and values.")
+
+
+def decide(answer: str, expected: str, symbols: Symbols, relation: str = "equal") -> Judgement:
+    """Judge an answer as it was written against the expected formula."""
+    try:
+        read_answer = last_part(read(answer, symbols))
+    except Unreadable as error:
+        return Judgement(Verdict.UNREADABLE, str(error))
+    return decide_trees(read_answer, last_part(read(expected, symbols)), symbols, relation)
+
+
+def last_part(node: Node) -> Node:
+    """Return what an answer written as an equation says: `M s = v_a` says v_a."""
+    return node.parts[-1] if isinstance(node, Chain) else node
+
+
+def decide_trees(answer: Node, expected: Node, symbols: Symbols, relation: str = "equal") -> Judgement:
+    """Judge an answer that has been read."""
+    if relation == "theta":
+        return decide_growth(answer, expected, symbols)
+    misfit = ""
+    try:
+        if not relation.startswith("approx"):
+            # With definitions left alone most proofs are short, and most mistakes show at the first few points.
+            if proved(answer, expected, symbols, relation, unfold=False):
+                return PROVED
+            early = _searched(answer, expected, symbols, relation, FEW)
+            if early is not None and early.verdict is Verdict.REFUTED:
+                return early
+            if proved(answer, expected, symbols, relation, unfold=True):
+                return PROVED
+    except Misfit as reason:
+        misfit = str(reason)
+    return _searched(answer, expected, symbols, relation, TRIED, misfit)
+
+
+def _searched(answer: Node, expected: Node, symbols: Symbols, relation: str, limit: int, misfit: str = "") -> Judgement:
+    """Search for a counterexample among the first `limit` assignments."""
+    try:
+        found = refute(answer, expected, symbols, relation, limit)
+    except Fault as fault:
+        return Judgement(Verdict.UNKNOWN, f"This could not be computed: {fault}.")
+    if isinstance(found, Counterexample):
+        if found.kind is Kind.UNDEFINED:  # a removable gap is no mistake: a person looks at it
+            return Judgement(Verdict.UNKNOWN, f"This has no value everywhere: {found.sentence}.")
+        agrees = agrees_when(answer, expected, symbols, relation) if found.kind is Kind.VALUE else None
+        return Judgement(
+            Verdict.REFUTED, _sentence(found.sentence), found.sentence, found.yours, found.expected, agrees or ""
+        )
+    if misfit and found.tried:
+        return Judgement(Verdict.UNKNOWN, f"This agrees at {found.tried} points, but: {misfit}.")
+    if found.tried:
+        within = relation.partition(":")[2]
+        return Judgement(Verdict.TESTED, f"Right to within {float(within):.0%}." if within else tested(found))
+    return Judgement(Verdict.UNKNOWN, f"Neither proved nor refuted: {misfit or found.why or 'it cannot be computed'}.")
+
+
+def tested(found: Agreement) -> str:
+    """Say what a test showed, and no more."""
+    exact = f", {found.exact} of them in exact arithmetic" if found.exact else ""
+    worst = f"; no difference above {found.worst:.1g} elsewhere" if found.exact < found.tried else ""
+    return f"Not proved; held at {found.tried} points{exact}{worst}."
+
+
+def _sentence(text: str) -> str:
+    text = text.strip()
+    return text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".")
+
+
+# ── proof ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def proved(answer: Node, expected: Node, symbols: Symbols, relation: str = "equal", *, unfold: bool = True) -> bool:
+    """Return whether the two are proved equal for all sizes; raise Misfit if the answer makes no sense."""
+    defined = frozenset(name for name, symbol in symbols.by_name.items() if symbol.definition is not None)
+    sides = [answer, Transposed(answer)] if relation == "equal_up_to_transpose" else [answer]
+    return any(_proved_once(side, expected, symbols, frozenset() if unfold else defined) for side in sides)
+
+
+def _proved_once(answer: Node, expected: Node, symbols: Symbols, held: frozenset[str]) -> bool:
+    interpreter = Interpreter(symbols, held=held)
+    try:
+        yours, wanted = interpreter.of(answer), interpreter.of(expected)
+        left, right = _aligned(yours, wanted, interpreter)
+        form = NormalForm(facts_of(symbols, interpreter.ranges), BUDGET, functions_of(symbols))
+        return form.is_zero(form.of(left) - form.of(right))
+    except (TooLarge, Unsupported, RecursionError):
+        return False
+    except _Different:
+        return False
+
+
+class _Different(Exception):
+    """The two have different shapes: there is nothing to prove."""
+
+
+def _aligned(yours: Matter, wanted: Matter, interpreter: Interpreter) -> tuple[sp.Expr, sp.Expr]:
+    """Return one entry of each side, at the same free indices.
+
+    A formula with free indices, ŷ_i - y_i, stands for the array of its values: i is the row, j the column.
+    """
+    if yours.is_number and not wanted.is_number:
+        return _by_component(yours, wanted, interpreter)
+    if wanted.is_number and not yours.is_number:
+        return tuple(reversed(_by_component(wanted, yours, interpreter)))  # type: ignore[return-value]
+    if yours.shape != wanted.shape:
+        raise _Different
+    i = ONE if wanted.shape[0] == ONE else ROW
+    j = ONE if wanted.shape[1] == ONE else COLUMN
+    interpreter.ranges.update({ROW: (ONE, wanted.shape[0]), COLUMN: (ONE, wanted.shape[1])})
+    return yours.entry(i, j), wanted.entry(i, j)
+
+
+def _by_component(component: Matter, whole: Matter, interpreter: Interpreter) -> tuple[sp.Expr, sp.Expr]:
+    value = component.number
+    free = sorted(
+        (s for s in value.free_symbols if s in interpreter.ranges and str(s) not in interpreter.symbols), key=str
+    )
+    free = [symbol for symbol in free if not str(symbol).startswith("~")]
+    if value == 0:
+        free = [ROW, COLUMN][: 1 if whole.is_vector else 2]  # nothing is nothing in every shape
+    if whole.is_vector and len(free) == 1:
+        interpreter.ranges[free[0]] = (ONE, whole.size)
+        return value, whole.at(free[0])
+    if not whole.is_vector and len(free) == 2:
+        interpreter.ranges.update(dict(zip(free, ((ONE, size) for size in whole.shape), strict=True)))
+        return value, whole.entry(*free)
+    raise _Different
+
+
+# ── big-O ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def decide_growth(answer: Node, expected: Node, symbols: Symbols) -> Judgement:
+    """Judge a big-O claim: tight, all variables free but for what is given."""
+    variables = [name for name, symbol in symbols.by_name.items() if "grows" in symbol.properties]
+    try:
+        yours, wanted = (growth.growth_of_tree(_inside(node), variables) for node in (answer, expected))
+        assuming = growth.assumptions_of([read_comparison(text, symbols) for text in symbols.given])
+        compared = growth.compare(yours, wanted, assuming)
+    except growth.NotAGrowth as reason:
+        return Judgement(Verdict.UNREADABLE, _sentence(str(reason)))
+    if compared.tight:
+        return Judgement(Verdict.PROVED, "Proved: the two grow alike on every path to infinity.")
+    ray = compared.above or compared.below
+    return Judgement(Verdict.REFUTED, growth.explain(compared, "yours", "the true cost"), f"along {ray}")
+
+
+def _inside(node: Node) -> Node:
+    if isinstance(node, Call) and node.function in ("O", "Theta") and len(node.arguments) == 1:
+        return node.arguments[0]
+    return node
