@@ -28,7 +28,7 @@ Values: TypeAlias = Mapping[str, Array]
 NEAR = 0.01  # the contract's: a gate this near its limit satisfies a premise
 ROUNDING = 1e-9  # sigma(log 99) is 0.99 but for its last bit, and within 0.01 of 1
 MARGIN = 1e-6  # what is not equal differs by more than this
-REMEMBERED = 0.05  # gates 0.01 off their limits move a state by about that much: only more is another state
+REMEMBERED = 0.05  # a state that moved by no more than this is still remembered, though gates are off by 0.01
 WIDE = 10.0  # a score ahead of 63 others by this has 0.997 of the weight
 LONGEST = 64  # entries on a side
 LARGEST = 1e6
@@ -162,7 +162,9 @@ def _unknown(name: str, takes: tuple[str, ...]) -> str:
     if f"W_{name}" in takes:
         return f"{quoted} is a gate, which is computed: give x, h, W_{name} and U_{name} that lead to it."
     by_case = {known.casefold(): known for known in takes}  # no two names differ in case only
-    near = {by_case[match] for match in get_close_matches(clipped.casefold(), by_case, cutoff=0.5)}
+    folded = name.casefold()
+    matches = [folded] if folded in by_case else get_close_matches(clipped.casefold(), by_case, cutoff=0.5)
+    near = {by_case[match] for match in matches}
     meant = f", did you mean {' or '.join(known for known in takes if known in near)}?" if near else "."
     return f"{quoted} is not one of {', '.join(takes)}{meant}"
 
@@ -170,8 +172,9 @@ def _unknown(name: str, takes: tuple[str, ...]) -> str:
 # ── what is said of the values ───────────────────────────────────────────────────────────────────────────────────
 
 
-def _near(values: Array, limit: float) -> NDArray[np.bool_]:
-    return np.abs(values - limit) <= NEAR + ROUNDING
+def _near(values: Array, limit: float) -> bool:
+    """Return whether every entry is as near its limit as a premise wants it."""
+    return bool((np.abs(values - limit) <= NEAR + ROUNDING).all())
 
 
 def _written(said: Callable[..., bool], *vectors: Array) -> tuple[str, ...]:
@@ -198,10 +201,10 @@ def _equation(said: Callable[..., bool], at: int, **vectors: Array) -> tuple[str
 
 def _off_limit(name: str, gate: Array, limit: float) -> str:
     """Say that a gate is not where the premise wants it, or return an empty text."""
-    if _near(gate, limit).all():
+    if _near(gate, limit):
         return ""
     at = int(np.abs(gate - limit).argmax())
-    (text,) = _equation(lambda values: not _near(values, limit).all(), at, **{name: gate})
+    (text,) = _equation(lambda values: not _near(values, limit), at, **{name: gate})
     return f"{text} is not within {NEAR} of {limit:g}"
 
 
@@ -442,7 +445,7 @@ _RULES: Mapping[str, _Rule] = {rule.claim.id: rule for rule in (
     _Rule(Claim("lstm_zero_input", False, tuple(LSTM),
                 "The input x is the zero vector.",
                 "The state does not change: h' = h."),
-          LSTM, _lstm_zero_input, search=("c", "h")),
+          LSTM, _lstm_zero_input, search=("h", "c")),
     _Rule(Claim("lstm_forget_zero", False, tuple(LSTM),
                 "Every entry of the forget gate f is within 0.01 of 0.",
                 "No error reaches the step before: h' and c' have the derivative 0 by h."),

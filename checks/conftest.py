@@ -38,7 +38,7 @@ class CheckFile(pytest.File):
 
     def collect(self) -> Iterator[pytest.Item]:
         """Yield its checks in the order they are written."""
-        for check in _session(self.config).rubric.checks:
+        for check in _session(self.config).rubric.code_checks:
             if Path(check.file).stem == self.path.stem:
                 yield CheckTest.from_parent(self, name=check.id)
 
@@ -70,7 +70,7 @@ class CheckTest(pytest.Item):
         return self.path, None, self.name
 
 
-class CheckDidNotHold(Exception):  # noqa: N818 - a verdict, not an error
+class CheckDidNotHold(Exception):
     """The feedback on a check that did not hold."""
 
 
@@ -102,7 +102,7 @@ class CheckSession:
         from engine.pipeline import Judge
 
         if self._result is None:
-            recordings = draw(self.rubric.checks, number=self._seed, examples=self._examples)
+            recordings = draw(self.rubric.code_checks, number=self._seed, examples=self._examples)
             judge: Judge
             with Judge(self.rubric, recordings, self._tier) as judge:
                 self._result = judge.result(self._submission)

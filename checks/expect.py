@@ -48,7 +48,7 @@ def call(name: str, *arguments: Any, then: str = "") -> Call:
     return Call(name, arguments, then)
 
 
-class Failure(Exception):  # noqa: N818 - a claim that failed is a result, not an error
+class Failure(Exception):
     """A claim does not hold: the sentence, and the smallest evidence at hand."""
 
     def __init__(self, sentence: str, *, call: str = "", gave: str = "", expected: str = "") -> None:

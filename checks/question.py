@@ -22,6 +22,7 @@ whose last line does so has a first line that does. An answer that is `asked` it
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -38,6 +39,7 @@ from formulas.symbols import Symbol, SymbolError, Symbols, declared
 
 FOLDER = Path(__file__).resolve().parent / "questions"
 SHEETS = ("S0", "S1", "S2", "S3", "S4")
+PUBLISHED = FOLDER / "published.json"  # in a handout, in place of the files with the answers
 ONE_CHOICE = "answer"  # the key of a choice without sub-questions
 
 # Every question there is, in the order of the syllabus: a file that lacks one, or has another, is refused.
@@ -145,8 +147,24 @@ class Question:
 
 @cache
 def questions() -> Mapping[str, Question]:
-    """Return all questions by id, in the order of the syllabus."""
+    """Return all questions by id, in the order of the syllabus; in a handout, what is published of them."""
+    if PUBLISHED.exists():
+        rows = json.loads(PUBLISHED.read_text(encoding="utf-8"))
+        return MappingProxyType({row["id"]: _from_published(row) for row in rows})
     return read_questions(FOLDER)
+
+
+def _from_published(row: Mapping[str, Any]) -> Question:
+    """Return a question without what is true: enough to read an answer, not to judge it."""
+    symbols = declared(row.get("symbols", {}), tuple(row.get("given", ())))
+    labels = row.get("parts", [""]) if "symbols" in row else []
+    return Question(
+        id=row["id"], kind=Kind(row["kind"]), source=row["source"], title=row["title"], ask=row["ask"], hint="",
+        parts=tuple(Part("0", symbols, row.get("relation", "equal"), (), (), label) for label in labels),
+        asked=row.get("asked"), statement=row.get("statement"), truth=None,
+        options={key: tuple(options) for key, options in row.get("options", {}).items()}, answers={},
+        tolerance=_TOLERANCE, unit=row.get("unit", ""), marking=(), explains="", derivation_id=None, hidden=frozenset(),
+    )  # fmt: skip
 
 
 def read_questions(folder: Path, ids: Collection[str] = IDS) -> Mapping[str, Question]:
@@ -184,6 +202,8 @@ def published(question: Question) -> dict[str, Any]:
             for name, symbol in known.by_name.items()
         }
         shown["given"] = list(known.given)
+        if question.kind is Kind.COMPLEXITY:
+            shown["relation"] = "theta"
     if question.kind is Kind.DERIVATION:
         shown["asked"] = question.asked
     if len(question.parts) > 1:

@@ -15,11 +15,12 @@ from decimal import Decimal
 from difflib import get_close_matches
 from fractions import Fraction
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 from checks.question import ONE_CHOICE, Kind, Part, Question, questions
 from engine.records import Counterexample, Diagnosis, Outcome, Verdict
-from formulas.decide import Judgement, decide, decide_trees, last_part
+from formulas.decide import Judgement, decide, decide_trees, last_part, read_answer, same
 from formulas.decide import Verdict as Found
 from formulas.meaning import Interpreter, Misfit
 from formulas.normal import Unsupported
@@ -100,9 +101,14 @@ def read_sheet(text: str) -> Sheet:
         for name, value in table.items():
             if name not in known:
                 near = get_close_matches(name, known, n=2, cutoff=0.6)
-                problems.append(f"answers.toml: there is no question {name!r}" + (f"; did you mean {' or '.join(near)}?" if near else "."))
+                problems.append(
+                    f"answers.toml: there is no question {name!r}"
+                    + (f"; did you mean {' or '.join(near)}?" if near else ".")
+                )
             elif known[name].kind != kind:
-                broken[name] = f"{name} is a {known[name].kind}: it belongs under [{known[name].kind}], not under [{kind}]."
+                broken[name] = (
+                    f"{name} is a {known[name].kind}: it belongs under [{known[name].kind}], not under [{kind}]."
+                )
             else:
                 answers[name] = value
     return Sheet(answers, broken, tuple(problems))
@@ -138,11 +144,14 @@ def _toml(text: str) -> dict[str, Any]:
 
 def _parts(text: str) -> Iterator[tuple[str, str, int]]:
     """Cut a file into its assignments, each with the header it stands under and its line."""
-    header, part, first = "", [], 1
+    header, first = "", 1
+    part: list[str] = []
     for number, line in enumerate(text.splitlines(), start=1):
         bare = line.strip()
         is_header = bare.startswith("[") and bare.endswith("]") and "=" not in bare and '"' not in bare
-        starts = is_header or (bare.partition("=")[0].strip().replace("_", "").isalnum() and "=" in bare and not line[:1].isspace())
+        starts = is_header or (
+            bare.partition("=")[0].strip().replace("_", "").isalnum() and "=" in bare and not line[:1].isspace()
+        )
         if starts:
             if part:
                 yield header, "\n".join(part), first
@@ -209,24 +218,25 @@ def _formulas(question: Question, answer: Any) -> Marked:
     texts = _texts(question, answer)
     reads, right = (f"{question.id}.{name}" for name in CHECKS[question.kind])
     trees: list[Node] = []
-    for part, text in zip(question.parts, texts, strict=True):
+    for part, text in zip(question.parts, texts, strict=False):
         try:
-            tree = last_part(read(text, part.symbols))
+            tree = last_part(read_answer(text, part.symbols, _tree(part.expected, part.symbols)))
             if part.relation != "theta":
                 _sensible(tree, part.symbols)
         except (Unreadable, Misfit) as error:
             label = f"{part.label}: " if part.label else ""
-            return Marked(
-                (
-                    Verdict(reads, Outcome.BROKEN, message=f"{label}{_sentence(str(error))}"),
-                    Verdict(right, Outcome.BROKEN, message="The answer could not be read."),
-                )
-            )
+            unread = Verdict(reads, Outcome.BROKEN, message=f"{label}{_sentence(str(error))}")
+            misfit = _named_as_written(part, tree) if isinstance(error, Misfit) else None
+            return Marked((unread, Verdict(right, Outcome.BROKEN, message="The answer could not be read.")), misfit)
         trees.append(tree)
-    found = [_judged(part, tree) for part, tree in zip(question.parts, trees, strict=True)]
-    share = Fraction(sum(judgement.right for judgement in found), len(found))
-    wrong = [(part, tree, j) for part, tree, j in zip(question.parts, trees, found, strict=True) if not j.right]
+    found = [_judged(part, tree) for part, tree in zip(question.parts, trees, strict=False)]
+    share = Fraction(sum(judgement.right for judgement in found), len(question.parts))
+    wrong = [(part, tree, j) for part, tree, j in zip(question.parts, trees, found, strict=False) if not j.right]
     held = Verdict(reads, Outcome.HELD)
+    absent = [part.label for part in question.parts[len(trees) :]]
+    if absent and not wrong:
+        said = f"Right as far as it goes; missing: {', '.join(absent)}."
+        return Marked((held, Verdict(right, Outcome.BROKEN, message=said, share=share)))
     if not wrong:
         proved = all(judgement.verdict is Found.PROVED for judgement in found)
         said = " ".join(dict.fromkeys(judgement.message for judgement in found))
@@ -241,7 +251,7 @@ def _texts(question: Question, answer: Any) -> list[str]:
     several = answer if isinstance(answer, list) else [answer]
     if not all(isinstance(text, str) for text in several):
         raise Unusable(f"A formula is a text in quotes, not {_shown(answer)}.")
-    if len(several) != len(question.parts):
+    if len(several) > len(question.parts):
         labels = ", ".join(part.label for part in question.parts)
         wanted = f"{len(question.parts)} formulas ({labels})" if labels else "one formula"
         raise Unusable(f"This takes {wanted}, not {len(several)}.")
@@ -290,12 +300,22 @@ def _refuted(
         said.append(judgement.message)
     said.append(_sentence(f"as it happens, {judgement.agrees}") if judgement.agrees else "")
     said.append(question.explains)
-    return Verdict(check, Outcome.BROKEN, message=" ".join(filter(None, said)), counterexample=_example(judgement)), diagnosis
+    return Verdict(
+        check, Outcome.BROKEN, message=" ".join(filter(None, said)), counterexample=_example(judgement)
+    ), diagnosis
+
+
+def _named_as_written(part: Part, tree: Node) -> Diagnosis | None:
+    """Name a mistake whose shapes do not fit together: it has no value to compare, only a form."""
+    for wrong in part.wrong:
+        if tree == _tree(wrong.form, part.symbols):
+            return Diagnosis(wrong.name, wrong.why)
+    return None
 
 
 def _named(part: Part, tree: Node) -> Diagnosis | None:
     for wrong in part.wrong:
-        if decide_trees(tree, _tree(wrong.form, part.symbols), part.symbols, part.relation).right:
+        if same(tree, _tree(wrong.form, part.symbols), part.symbols, part.relation):
             return Diagnosis(wrong.name, wrong.why)
     return None
 
@@ -328,22 +348,27 @@ def _derivation(question: Question, answer: Any) -> Marked:
     lines: list[Line] = []
     for number, text in enumerate(answer, start=1):
         try:
-            lines += [Line(number, tree) for tree in _sides(text, part.symbols)]
+            lines += [Line(number, tree) for tree in _sides(text, part)]
         except (Unreadable, Misfit) as error:
-            unread = [Verdict(name, Outcome.BLOCKED, message="A line could not be read.") for name in (starts, follows, ends)]
+            unread = [
+                Verdict(name, Outcome.BLOCKED, message="A line could not be read.") for name in (starts, follows, ends)
+            ]
             return Marked((Verdict(reads, Outcome.BROKEN, message=f"Line {number}: {_sentence(str(error))}"), *unread))
     first, diagnosis = _first_line(question, part, lines, starts)
     last, other = _last_line(question, part, lines, ends)
-    return Marked((Verdict(reads, Outcome.HELD), first, _followed(lines, part.symbols, follows), last), other or diagnosis)
+    return Marked(
+        (Verdict(reads, Outcome.HELD), first, _followed(question, part, lines, follows), last), other or diagnosis
+    )
 
 
-def _sides(text: str, symbols: Symbols) -> list[Node]:
+def _sides(text: str, part: Part) -> list[Node]:
     """Return the sides of a line; a line may begin with the equals sign that joins it to the one before."""
     bare = text.strip().removeprefix("$").strip().removeprefix("&").strip()
-    node = read(bare.removeprefix("=") if bare.startswith("=") else text, symbols)
+    line = bare.removeprefix("=") if bare.startswith("=") else text
+    node = read_answer(line, part.symbols, _tree(part.expected, part.symbols))
     sides = list(node.parts) if isinstance(node, Chain) else [node]
     for side in sides:
-        _sensible(side, symbols)
+        _sensible(side, part.symbols)
     return sides
 
 
@@ -353,7 +378,10 @@ def _truths(question: Question, part: Part) -> list[tuple[str, str]]:
 
 
 def _first_line(question: Question, part: Part, lines: list[Line], check: str) -> tuple[Verdict, Diagnosis | None]:
-    found = [decide_trees(lines[0].tree, _tree(asked, part.symbols), part.symbols, part.relation) for asked, _ in _truths(question, part)]
+    found = [
+        decide_trees(lines[0].tree, _tree(asked, part.symbols), part.symbols, part.relation)
+        for asked, _ in _truths(question, part)
+    ]
     best = next((judgement for judgement in found if judgement.right), found[0])
     if best.right:
         return Verdict(check, Outcome.HELD, message=best.message, proved=best.verdict is Found.PROVED), None
@@ -363,30 +391,43 @@ def _first_line(question: Question, part: Part, lines: list[Line], check: str) -
     return Verdict(check, Outcome.BROKEN, message=said, counterexample=_example(best)), None
 
 
-def _followed(lines: list[Line], symbols: Symbols, check: str) -> Verdict:
-    """Compare each line with the one before; the first that does not follow is named, the rest still count."""
+def _followed(question: Question, part: Part, lines: list[Line], check: str) -> Verdict:
+    """Compare each line with the one before, and where it differs with the question.
+
+    A line that differs from the one before but is the quantity asked for has found its way back: the mistake was
+    made before it.
+    """
     if len(lines) < 2:
-        return Verdict(check, Outcome.BROKEN, message="A derivation has at least two lines, each equal to the one before.")
-    steps = [(before, line, decide_trees(line.tree, before.tree, symbols)) for before, line in zip(lines, lines[1:], strict=False)]
-    wrong = [(before, line, found) for before, line, found in steps if not found.right]
+        return Verdict(
+            check, Outcome.BROKEN, message="A derivation has at least two lines, each equal to the one before."
+        )
+    symbols = part.symbols
+    steps = [(before, line, decide_trees(line.tree, before.tree, symbols)) for before, line in pairwise(lines)]
+    asked = [_tree(start, symbols) for start, _ in _truths(question, part)]
+    wrong = [
+        (before, line, found)
+        for before, line, found in steps
+        if not found.right and not any(decide_trees(line.tree, start, symbols).right for start in asked)
+    ]
     if not wrong:
-        return Verdict(check, Outcome.HELD, examples=0, proved=all(found.verdict is Found.PROVED for _, _, found in steps))
+        proved = all(found.verdict is Found.PROVED for _, _, found in steps)
+        return Verdict(check, Outcome.HELD, proved=proved)
     before, line, found = wrong[0]
     share = Fraction(len(steps) - len(wrong), len(steps))
-    place = f"Line {line.number}" if line.number != before.number else f"The right side of line {line.number}"
+    same = line.number == before.number
+    place = f"The right side of line {line.number}" if same else f"Line {line.number}"
     if found.verdict is Found.UNKNOWN:
-        said = f"{place} could be neither proved nor refuted. A person looks at it."
-        return Verdict(check, Outcome.MANUAL, message=said, share=share)
-    against = f"line {before.number}" if line.number != before.number else "the left one"
+        undecided = f"{place} could be neither proved nor refuted. A person looks at it."
+        return Verdict(check, Outcome.MANUAL, message=undecided, share=share)
+    said = [f"{place} does not equal {'its left side' if same else f'line {before.number}'}."]
     others = sorted({each.number for _, each, _ in wrong[1:]})
-    more = f" Nor do{'es' if len(others) == 1 else ''} line{'s' if len(others) > 1 else ''} {', '.join(map(str, others))}." if others else ""
-    said = f"{place} does not equal {against}; it is the first that does not follow.{more}"
+    if others:
+        said.append(f"It is the first that goes wrong; line {' and line '.join(map(str, others))} does, too.")
     fixed = repair(line.tree, before.tree, symbols, "equal")
-    if fixed:
-        said = f"{said} {_sentence(fixed.sentence)}"
-    if not found.yours:
-        said = f"{said} {found.message}"
-    return Verdict(check, Outcome.BROKEN, message=said, counterexample=_example(found), share=share)
+    said.append(_sentence(fixed.sentence) if fixed else "")
+    said.append("" if found.yours else found.message)
+    message = " ".join(filter(None, said))
+    return Verdict(check, Outcome.BROKEN, message=message, counterexample=_example(found), share=share)
 
 
 def _last_line(question: Question, part: Part, lines: list[Line], check: str) -> tuple[Verdict, Diagnosis | None]:
@@ -395,7 +436,9 @@ def _last_line(question: Question, part: Part, lines: list[Line], check: str) ->
     if not found.right:
         return _refuted(question, part, tree, found, check)
     truths = [_tree(form, part.symbols) for form in (part.expected, *(accepted.form for accepted in part.accepted))]
-    if not any(_as_simple(tree, truth) for truth in truths):
+    restated = tree == lines[0].tree and len(lines) > 1
+    restated |= question.asked is not None and tree == _tree(question.asked, part.symbols) and tree not in truths
+    if restated or not any(_as_simple(tree, truth) for truth in truths):
         said = "The last line is equal to the answer, but it is not simplified: it is still the question."
         return Verdict(check, Outcome.BROKEN, message=said), None
     return Verdict(check, Outcome.HELD, message=found.message, proved=found.verdict is Found.PROVED), None
@@ -404,7 +447,12 @@ def _last_line(question: Question, part: Part, lines: list[Line], check: str) ->
 def _as_simple(tree: Node, truth: Node) -> bool:
     """Return whether a formula is about as simple as the truth: no operation it lacks, and not much longer."""
     heavy = [
-        {type(node) if isinstance(node, Derivative | Range) else node.function for node in nodes_of(side) if isinstance(node, Derivative | Range) or (isinstance(node, Call) and node.function in ("E", "Var", "Cov", "sum", "prod"))}
+        {
+            type(node) if isinstance(node, Derivative | Range) else node.function
+            for node in nodes_of(side)
+            if isinstance(node, Derivative | Range)
+            or (isinstance(node, Call) and node.function in ("E", "Var", "Cov", "sum", "prod"))
+        }
         for side in (tree, truth)
     ]
     arguments = [{node for node in nodes_of(side) if isinstance(node, Call)} for side in (tree, truth)]
@@ -423,7 +471,11 @@ def _claim(question: Question, answer: Any) -> Marked:
     extra = sorted(set(answer) - {"answer", "witness"}) if isinstance(answer, dict) else []
     if extra:
         raise Unusable(f"A claim has answer and witness, no {extra[0]!r}.")
-    from checks.claims import BadWitness, try_witness  # they run the reference, which a handout does not have
+    from checks.claims import (
+        BadWitness,
+        find_witness,
+        try_witness,
+    )  # they run the reference, which a handout does not have
 
     (check,) = (f"{question.id}.{name}" for name in CHECKS[Kind.CLAIM])
     said, false_witness = "", False
@@ -434,7 +486,8 @@ def _claim(question: Question, answer: Any) -> Marked:
             tried = try_witness(question.id, _plain(witness))
         except BadWitness as reason:
             raise Unusable(str(reason)) from reason
-        said, false_witness = tried.sentence, not tried.holds
+        # Values with a claim that is true, or one without numbers, witness nothing and cost nothing.
+        said, false_witness = tried.sentence, not given and not tried.holds and find_witness(question.id) is not None
     if given is question.truth and not false_witness:
         return Marked((Verdict(check, Outcome.HELD, message=said),))
     if given is question.truth:
@@ -471,13 +524,18 @@ def _plain(value: Any) -> Any:
 
 def _number(question: Question, answer: Any) -> Marked:
     values = answer if isinstance(answer, list) else [answer]
-    if len(values) != len(question.parts):
-        labels = ", ".join(part.label for part in question.parts)
-        wanted = f"{len(question.parts)} numbers ({labels})" if len(question.parts) > 1 else "one number"
+    labels = ", ".join(part.label for part in question.parts)
+    wanted = f"{len(question.parts)} numbers ({labels})" if len(question.parts) > 1 else "one number"
+    if len(values) < len(question.parts):
         raise Unusable(f"This takes {wanted}, not {len(values)}.")
+    extra = len(values) - len(question.parts)
+    values = values[: len(question.parts)]
     right, digits = (f"{question.id}.{name}" for name in CHECKS[Kind.NUMBER])
     texts = [_number_text(value) for value in values]
-    found = [decide(text, part.expected, part.symbols, part.relation) for text, part in zip(texts, question.parts, strict=True)]
+    found = [
+        decide(text, part.expected, part.symbols, part.relation)
+        for text, part in zip(texts, question.parts, strict=True)
+    ]
     unread = next((judgement for judgement in found if judgement.verdict is Found.UNREADABLE), None)
     if unread is not None:
         raise Unusable(unread.message)
@@ -489,8 +547,11 @@ def _number(question: Question, answer: Any) -> Marked:
         blocked = Verdict(digits, Outcome.BLOCKED, message="The number itself is not right.")
         return Marked((changed(verdict, share=share), blocked), diagnosis)
     off = [said for value, part in zip(values, question.parts, strict=True) if (said := _digits_off(value, part))]
-    said = Verdict(digits, Outcome.BROKEN, message=" ".join(off)) if off else Verdict(digits, Outcome.HELD)
-    return Marked((Verdict(right, Outcome.HELD, message=found[0].message), said))
+    printed = Verdict(digits, Outcome.BROKEN, message=" ".join(off)) if off else Verdict(digits, Outcome.HELD)
+    if extra:
+        many = f"This takes {wanted}, not {extra + len(values)}."
+        return Marked((Verdict(right, Outcome.BROKEN, message=many, share=share), printed))
+    return Marked((Verdict(right, Outcome.HELD, message=found[0].message), printed))
 
 
 def _number_text(value: Any) -> str:
@@ -519,7 +580,10 @@ def _choice(question: Question, answer: Any) -> Marked:
     for key, value in given.items():
         if key not in question.options:
             near = get_close_matches(key, question.options, n=1, cutoff=0.5)
-            raise Unusable(f"This has no {key!r}" + (f"; did you mean {near[0]}?" if near else f"; it has {', '.join(question.options)}."))
+            raise Unusable(
+                f"This has no {key!r}"
+                + (f"; did you mean {near[0]}?" if near else f"; it has {', '.join(question.options)}.")
+            )
         if not isinstance(value, str) or _folded(value) not in map(_folded, question.options[key]):
             raise Unusable(f"{_shown(value)} is no option; the options are {', '.join(question.options[key])}.")
     wrong = [key for key, truth in question.answers.items() if _folded(given.get(key, "")) != _folded(truth)]
@@ -541,7 +605,9 @@ def _text(question: Question, answer: Any) -> Marked:
         raise Unusable(f"This takes at most {LONGEST_TEXT:,} characters; here are {len(answer):,}.")
     (check,) = (f"{question.id}.{name}" for name in CHECKS[Kind.TEXT])
     marking = "\n".join(f"  {line}" for line in question.marking)
-    return Marked((Verdict(check, Outcome.MANUAL, message=f"{answer.strip()}\n\nTo be marked by a person:\n{marking}"),))
+    return Marked(
+        (Verdict(check, Outcome.MANUAL, message=f"{answer.strip()}\n\nTo be marked by a person:\n{marking}"),)
+    )
 
 
 _JUDGES = {

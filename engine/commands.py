@@ -290,20 +290,29 @@ def _list(given: argparse.Namespace) -> int:
 
 
 def _explain(given: argparse.Namespace) -> int:
-    from engine.derive import library
-
     rubric = _rubric(given)
     for item in rubric.items:
         wanted = [check for check in item.checks if given.id in (item.id, check.id)]
         if wanted:
             record = _item_record(item)
-            record["proofs"] = [name for name, _ in library().behind.get(item.id, ())]
+            record["proofs"] = _proofs_behind(item)
             record["checks"] = [row for row in record["checks"] if row["id"] in {check.id for check in wanted}]
             print(json.dumps(record, indent=1, ensure_ascii=False) if given.json else _explained(record))
             return GOOD
     known = [item.id for item in rubric.items] + [check.id for check in rubric.checks]
     near = get_close_matches(given.id, known, n=3, cutoff=0.4)
     raise UsageError(f"there is no {given.id!r}" + (f"; did you mean {', '.join(near)}?" if near else ""))
+
+
+def _proofs_behind(item: Item) -> list[str]:
+    """Return the ids of the proofs behind an item; a handout has none, since they are the reference's."""
+    from importlib.util import find_spec
+
+    if find_spec("engine.derive") is None:
+        return []
+    from engine.derive import library
+
+    return [name for name, _ in library().behind.get(item.id, ())]
 
 
 def _explained(record: dict[str, Any]) -> str:
@@ -325,6 +334,19 @@ def _explained(record: dict[str, Any]) -> str:
 def _item_record(item: Item) -> dict[str, Any]:
     from checks.contract import TOOLS, signature_of
 
+    if item.question is not None:
+        from checks.question import published
+
+        asked = published(item.question)
+        return {
+            "id": item.id,
+            "title": item.title,
+            "from": item.source,
+            "signature": " ".join(item.question.ask.split()),
+            "points": float(item.points),
+            "question": asked,
+            "checks": _check_records(item),
+        }
     module = item.id.split(".", 1)[0]
     functions = dict.fromkeys(name for check in item.checks for name in check.functions if name not in TOOLS)
     return {
@@ -333,17 +355,21 @@ def _item_record(item: Item) -> dict[str, Any]:
         "from": item.source,
         "signature": "; ".join(str(signature_of(module, name)) for name in functions),
         "points": float(item.points),
-        "checks": [
-            {
-                "id": check.id,
-                "claim": check.claim,
-                "hint": check.hint,
-                "points": float(item.worth[check.id].points),
-                "visibility": item.worth[check.id].visibility,
-            }
-            for check in item.checks
-        ],
+        "checks": _check_records(item),
     }
+
+
+def _check_records(item: Item) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": check.id,
+            "claim": check.claim,
+            "hint": check.hint,
+            "points": float(item.worth[check.id].points),
+            "visibility": item.worth[check.id].visibility,
+        }
+        for check in item.checks
+    ]
 
 
 def _rubric(given: argparse.Namespace) -> Rubric:

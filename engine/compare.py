@@ -1,7 +1,7 @@
 """`compare`: formulas judged one record a line, for any question with declared symbols.
 
-A record has `expected`, `answer` and `symbols`, and may have `id`, `given` and `relation`. A record that also says what the
-verdict should be (`"verdict": true`) is counted as judged right or wrong: that is how we measure ourselves.
+A record has `expected`, `answer` and `symbols`, and may have `id`, `given` and `relation`. A record that also says what
+the verdict should be (`"verdict": true`) is counted as judged right or wrong: that is how we measure ourselves.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def compare(lines: Iterable[str], tally: Tally) -> Iterator[dict[str, Any]]:
 def _judged(line: str, number: int) -> tuple[dict[str, Any], object]:
     try:
         row = _row(line)
-    except ValueError as error:
+    except _BadRecord as error:
         return _record(f"line {number}", Verdict.UNREADABLE, f"Line {number}: {error}."), None
     name = str(row.get("id", f"line {number}"))
     try:
@@ -92,7 +92,8 @@ def _judged(line: str, number: int) -> tuple[dict[str, Any], object]:
         hint = ""
         if judgement.verdict is Verdict.REFUTED:
             hint = _hint(row["answer"], row["expected"], symbols, relation)
-            hint = " ".join(filter(None, (hint, f"{judgement.agrees[:1].upper()}{judgement.agrees[1:]}." if judgement.agrees else "")))
+            if judgement.agrees:
+                hint = f"{hint} As it happens, {judgement.agrees}.".strip()
         record = _record(name, judgement.verdict, judgement.message, judgement.counterexample, hint)
     except (SymbolError, Unreadable, Fault) as error:
         record = _record(name, Verdict.UNREADABLE, f"The question itself cannot be read: {error}")
@@ -105,30 +106,34 @@ def _judged(line: str, number: int) -> tuple[dict[str, Any], object]:
 def _hint(answer: str, expected: str, symbols: Symbols, relation: str) -> str:
     trees = [last_part(read(text, symbols)) for text in (answer, expected)]
     found = repair(trees[0], trees[1], symbols, relation)
-    return found.sentence if found else ""
+    return f"{found.sentence[:1].upper()}{found.sentence[1:].rstrip('.')}." if found else ""
+
+
+class _BadRecord(Exception):
+    """A line is no record: what is wrong with it."""
 
 
 def _row(line: str) -> dict[str, Any]:
     if len(line) > LONGEST_LINE:
-        raise ValueError(f"a record has at most {LONGEST_LINE:,} characters")
+        raise _BadRecord(f"a record has at most {LONGEST_LINE:,} characters")
     try:
         row = json.loads(line)
     except (json.JSONDecodeError, RecursionError) as error:
-        raise ValueError(f"not a JSON record ({error})") from None
+        raise _BadRecord(f"not a JSON record ({error})") from None
     if not isinstance(row, dict):
-        raise ValueError("a record is an object with expected, answer and symbols")
+        raise _BadRecord("a record is an object with expected, answer and symbols")
     for key in ("expected", "answer"):
         if not isinstance(row.get(key), str):
-            raise ValueError(f"{key} must be a text")
+            raise _BadRecord(f"{key} must be a text")
     symbols = row.get("symbols")
     if not isinstance(symbols, dict) or not all(isinstance(rows, dict) for rows in symbols.values()):
-        raise ValueError("symbols must be an object of objects")
+        raise _BadRecord("symbols must be an object of objects")
     given = row.get("given", [])
     if not isinstance(given, list) or not all(isinstance(text, str) for text in given):
-        raise ValueError("given must be a list of texts")
+        raise _BadRecord("given must be a list of texts")
     relation = row.get("relation", "equal")
     if relation not in RELATIONS and not str(relation).startswith("approx:"):
-        raise ValueError(f"relation must be one of {', '.join(RELATIONS)}, not {relation!r}")
+        raise _BadRecord(f"relation must be one of {', '.join(RELATIONS)}, not {relation!r}")
     return row
 
 

@@ -8,18 +8,23 @@ source: what is not in the box cannot be read.
 from __future__ import annotations
 
 import ast
+import json
 import shutil
+import textwrap
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 
 from checks.contract import FILES, MODULES, SIGNATURES
 from checks.contract.signature import Signature
+from checks.question import ONE_CHOICE, PUBLISHED, Kind, Question, published
 from engine.records import UsageError
 from engine.rubric import Item, Rubric, read_rubric
 
 ROOT = Path(__file__).resolve().parent.parent
 BOX = ".proofmark"
-ENGINE_LEFT_OUT = {"verify.py", "bench.py", "handout.py"}
+ENGINE_LEFT_OUT = {"verify.py", "bench.py", "handout.py", "compare.py", "derive.py"}
+CHECKS_LEFT_OUT = {"conftest.py", "claims.py"}
 
 RUNNER = '''"""Run `python grader.py check .` in this folder."""
 
@@ -49,7 +54,9 @@ them all is a good sign, not a proof: more is checked when you hand in. Hand in 
 
 def write_handout(folder: Path, rubric: Rubric | None = None) -> list[Path]:
     """Write the handout into a folder that does not exist yet, or is empty; return what a student sees in it."""
-    rubric = (rubric or read_rubric()).public()
+    rubric = rubric or read_rubric()
+    asked = rubric.questions
+    rubric = rubric.public()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} is not an empty folder; a handout never overwrites anything")
     box = folder / BOX
@@ -57,16 +64,68 @@ def write_handout(folder: Path, rubric: Rubric | None = None) -> list[Path]:
     _copy_engine(box / "engine")
     _copy_checks(box / "checks", rubric)
     (box / "checks" / "rubric.toml").write_text(_rubric_text(rubric), encoding="utf-8")
+    shutil.copytree(ROOT / "formulas", box / "formulas", ignore=shutil.ignore_patterns("__pycache__"))
+    (box / "checks" / "questions").mkdir()
+    shown = [published(question) for question in asked]
+    (box / "checks" / "questions" / PUBLISHED.name).write_text(json.dumps(shown, indent=1), encoding="utf-8")
     seen = {
         "grader.py": RUNNER,
         "README.md": README.format(title=rubric.title),
         "requirements.txt": _requirements(),
-        "answers.toml": (ROOT / "engine" / "answers_template.toml").read_text(encoding="utf-8"),
+        "answers.toml": answers_template(asked),
         **{f"{module}.py": _stubs(module, rubric.items) for module in _modules(rubric)},
     }
     for name, text in seen.items():
         (folder / name).write_text(text, encoding="utf-8")
     return [folder / name for name in seen]
+
+
+ANSWERS = """\
+# Written answers. Take the # from the lines you answer: what is left out or empty counts as missing.
+# Formulas: plain text (2*sigma^2*mu'mu + d*sigma^4), NumPy (h.T @ (yhat - y)) or LaTeX, in single quotes so that
+# backslashes stay ('$2\\sigma^2\\mu^\\top\\mu$'). A derivation is a list of lines, each equal to the one before.
+# A claim may carry a witness: values at which its premise holds and its conclusion does not; what is left out is zero.
+"""
+
+
+def answers_template(asked: Sequence[Question]) -> str:
+    """Return answers.toml as students get it: every question with its symbols, and a line to fill in."""
+    parts = [ANSWERS]
+    for kind in Kind:
+        several = [question for question in asked if question.kind is kind]
+        if several and kind is not Kind.CLAIM:
+            parts.append(f"[{kind}]\n")
+        parts += ["\n".join([*_told(question), *_blank(question), ""]) for question in several]
+    return "\n".join(parts)
+
+
+def _told(question: Question) -> list[str]:
+    shown = published(question)
+    lines = textwrap.wrap(f"{question.title} ({question.source}). {' '.join(question.ask.split())}", 110)
+    if question.statement:
+        lines += textwrap.wrap(f"True or false: {' '.join(question.statement.split())}", 110)
+    for name, row in shown.get("symbols", {}).items():
+        size = "×".join(map(str, row["shape"])) if "shape" in row else "a number"
+        facts = [*(word.replace("_", " ") for word in row.get("is", ())), row.get("note", "")]
+        meaning = f" = {row['def']}" if "def" in row else ""
+        lines.append(f"    {name}: {', '.join(filter(None, [size, *facts]))}{meaning}")
+    if shown.get("given"):
+        lines.append(f"    given: {', '.join(shown['given'])}")
+    for key, options in question.options.items():
+        lines.append(f"    {'' if key == ONE_CHOICE else key + ': '}{' | '.join(options)}")
+    return [f"# {line}".rstrip() for line in lines]
+
+
+def _blank(question: Question) -> list[str]:
+    if question.kind is Kind.CLAIM:
+        return [f"# [claim.{question.id}]", "# answer = true"]
+    if question.kind is Kind.CHOICE and ONE_CHOICE not in question.options:
+        blanks = ", ".join(f'{key} = ""' for key in question.options)
+        return [f"# {question.id} = {{ {blanks} }}"]
+    empty = {Kind.DERIVATION: '["", ""]', Kind.NUMBER: "0.0", Kind.TEXT: '""""""'}.get(question.kind, '""')
+    if len(question.parts) > 1:
+        empty = f"[{', '.join([empty] * len(question.parts))}]"
+    return [f"# {question.id} = {empty}"]
 
 
 def _modules(rubric: Rubric) -> list[str]:
@@ -87,7 +146,7 @@ def _copy_checks(target: Path, rubric: Rubric) -> None:
     for path in sorted((ROOT / "checks").glob("*.py")):
         if path.stem in FILES:
             (target / path.name).write_text(without_hidden(path.read_text(encoding="utf-8"), public), encoding="utf-8")
-        elif path.name != "conftest.py":
+        elif path.name not in CHECKS_LEFT_OUT:
             shutil.copy(path, target / path.name)
 
 
@@ -149,14 +208,16 @@ def _rubric_text(rubric: Rubric) -> str:
     for item in rubric.items:
         lines += [f'[item."{item.id}"]', f'title = "{item.title}"', f'from = "{item.source}"']
         for check in item.checks:
-            points = f"{float(item.worth[check.id].points):g}"
-            lines.append(f'{check.id.rsplit(".", 1)[1]} = {{ points = {points}, visibility = "public" }}')
+            worth = item.worth[check.id]
+            partial = ", partial = true" if worth.partial else ""
+            points = f"points = {float(worth.points):g}"
+            lines.append(f'{check.id.rsplit(".", 1)[1]} = {{ {points}, visibility = "public"{partial} }}')
         lines.append("")
     return "\n".join(lines)
 
 
 def _requirements() -> str:
-    wanted = ("hypothesis", "jinja2", "msgspec", "numpy", "pyseccomp", "rich", "torch")
+    wanted = ("hypothesis", "jinja2", "msgspec", "numpy", "pyseccomp", "python-flint", "rich", "sympy", "torch")
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]
     return "\n".join(line for line in declared if line.split(">", 1)[0] in wanted) + "\n"
 

@@ -109,7 +109,9 @@ def _marked(item: ItemResult, mark: Mark) -> ItemResult:
             left -= earned
             outcome = Outcome.HELD if earned == check.max_score else Outcome.BROKEN
             message = mark.comment or "Marked by a person."
-            checks.append(replace(check, score=earned, verdict=replace(check.verdict, outcome=outcome, message=message)))
+            checks.append(
+                replace(check, score=earned, verdict=replace(check.verdict, outcome=outcome, message=message))
+            )
         else:
             checks.append(check)
     scores = [check.score for check in checks]

@@ -19,7 +19,7 @@ from typing import Any
 
 from checks.check import Check, checks_in
 from checks.contract import FILES
-from checks.question import Question, questions
+from checks.question import PUBLISHED, Question, questions
 from engine.answers import AnswerCheck, checks_of
 from engine.records import RubricError, UsageError
 from engine.workers import Budget
@@ -211,7 +211,9 @@ def _complete(items: Sequence[Item], path: Path) -> None:
         raise RubricError(f"{path.name} has no items")
     if path.resolve() == STANDARD:
         named = {check.id for item in items for check in item.checks}
-        known = [*all_checks(), *(check.id for question in questions().values() for check in checks_of(question))]
+        known = list(all_checks())
+        if not PUBLISHED.exists():  # a handout has the public checks of its questions only
+            known += [check.id for question in questions().values() for check in checks_of(question)]
         forgotten = [check for check in known if check not in named]
         if forgotten:
             raise RubricError(f"{path.name} gives no points for {forgotten[0]}")

@@ -7,6 +7,7 @@ is left is a test. Every stage is bounded by counted steps, never by a clock, so
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -16,13 +17,16 @@ from formulas import growth
 from formulas.meaning import Interpreter, Matter, Misfit, facts_of, functions_of
 from formulas.normal import NormalForm, TooLarge, Unsupported
 from formulas.reader import Unreadable, read, read_comparison
-from formulas.refute import TRIED, Agreement, Counterexample, Kind, agrees_when, refute
+from formulas.refute import TRIED, Agreement, Counterexample, Kind, agrees_when, name_in_words, refute
+from formulas.slopes import refute_entries
 from formulas.symbols import Symbols
-from formulas.tree import Call, Chain, Node, Transposed
+from formulas.tree import Call, Chain, Derivative, Name, Node, Transposed, nodes_of, parts_of
 from formulas.values import Fault
 
 BUDGET = 60_000  # products of one normal form; a usual one takes a hundred to ten thousand
 FEW = 12  # points tried before the long proof
+_EQUALS = re.compile(r"(?<![<>!=:])=(?!=)")
+_CENTRED = re.compile(r"\\cdot(?![A-Za-z])")
 ROW, COLUMN = (sp.Symbol(name, integer=True, positive=True) for name in ("~row", "~column"))
 ONE = sp.Integer(1)
 
@@ -39,7 +43,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """A verdict and what to tell about it: `counterexample` where it is refuted, `agrees` where it happens to be right."""
+    """A verdict and what to tell about it: `counterexample` where it fails, `agrees` where it is right all the same."""
 
     verdict: Verdict
     message: str
@@ -59,11 +63,38 @@ PROVED = Judgement(Verdict.PROVED, "Proved for all sizes and values.")
 
 def decide(answer: str, expected: str, symbols: Symbols, relation: str = "equal") -> Judgement:
     """Judge an answer as it was written against the expected formula."""
+    wanted = last_part(read(expected, symbols))
     try:
-        read_answer = last_part(read(answer, symbols))
+        given = last_part(read_answer(answer, symbols, wanted))
     except Unreadable as error:
         return Judgement(Verdict.UNREADABLE, str(error))
-    return decide_trees(read_answer, last_part(read(expected, symbols)), symbols, relation)
+    return decide_trees(given, wanted, symbols, relation)
+
+
+def read_answer(text: str, symbols: Symbols, wanted: Node) -> Node:
+    """Read an answer in the way that can be right.
+
+    The left side of an equation may be a name that only the student knows, FNN(X) = …: then it is not read at all. A
+    centred dot between two columns multiplies entry by entry in one course and is the dot product in another: where a
+    number is wanted it is the latter.
+    """
+    try:
+        node = read(text, symbols)
+    except Unreadable:
+        *before, last = _EQUALS.split(text)
+        if not before or not last.strip():
+            raise
+        text, node = last, read(last, symbols)
+    if _CENTRED.search(text) and _is_number(wanted, symbols) and not _is_number(last_part(node), symbols):
+        return read(_CENTRED.sub("·", text), symbols)
+    return node
+
+
+def _is_number(node: Node, symbols: Symbols) -> bool:
+    try:
+        return Interpreter(symbols).of(node).is_number
+    except (Misfit, Unsupported):
+        return False
 
 
 def last_part(node: Node) -> Node:
@@ -75,6 +106,11 @@ def decide_trees(answer: Node, expected: Node, symbols: Symbols, relation: str =
     """Judge an answer that has been read."""
     if relation == "theta":
         return decide_growth(answer, expected, symbols)
+    random = _random_in(answer, symbols)
+    if random is not None and _random_in(expected, symbols) is None:
+        return Judgement(Verdict.REFUTED, f"{name_in_words(random)} is random, and what is asked for is not.")
+    if any(isinstance(node, Derivative) for side in (answer, expected) for node in nodes_of(side)):
+        return _with_derivatives(answer, expected, symbols)
     misfit = ""
     try:
         if not relation.startswith("approx"):
@@ -91,25 +127,77 @@ def decide_trees(answer: Node, expected: Node, symbols: Symbols, relation: str =
     return _searched(answer, expected, symbols, relation, TRIED, misfit)
 
 
+def same(answer: Node, other: Node, symbols: Symbols, relation: str = "equal") -> bool:
+    """Return whether two formulas agree: as `decide_trees`, but quick to say no."""
+    if relation != "theta" and not any(
+        isinstance(node, Derivative) for side in (answer, other) for node in nodes_of(side)
+    ):
+        try:
+            if isinstance(refute(answer, other, symbols, relation, limit=3), Counterexample):
+                return False
+        except Fault:
+            return False
+    return decide_trees(answer, other, symbols, relation).right
+
+
+def _with_derivatives(answer: Node, expected: Node, symbols: Symbols) -> Judgement:
+    """Judge formulas with derivatives: taken in index notation, proved there or computed there."""
+    interpreter = Interpreter(symbols)
+    try:
+        left, right = _aligned(interpreter.of(answer), interpreter.of(expected), interpreter)
+        if _equal(left, right, interpreter):
+            return PROVED
+        found = refute_entries(left, right, interpreter.ranges, symbols)
+    except _Different:
+        return Judgement(Verdict.REFUTED, "The two sides have different shapes.", "the shapes differ")
+    except (Misfit, Unsupported) as reason:
+        return Judgement(Verdict.UNKNOWN, f"Neither proved nor refuted: {reason}.")
+    return _told(found, answer, expected, symbols, "equal", "")
+
+
 def _searched(answer: Node, expected: Node, symbols: Symbols, relation: str, limit: int, misfit: str = "") -> Judgement:
     """Search for a counterexample among the first `limit` assignments."""
     try:
         found = refute(answer, expected, symbols, relation, limit)
     except Fault as fault:
         return Judgement(Verdict.UNKNOWN, f"This could not be computed: {fault}.")
+    return _told(found, answer, expected, symbols, relation, misfit)
+
+
+def _told(  # noqa: PLR0913, PLR0917 - what was found, about what
+    found: Counterexample | Agreement, answer: Node, expected: Node, symbols: Symbols, relation: str, misfit: str
+) -> Judgement:
+    """Return the judgement that what was found amounts to."""
     if isinstance(found, Counterexample):
-        if found.kind is Kind.UNDEFINED:  # a removable gap is no mistake: a person looks at it
+        if found.kind is Kind.UNDEFINED and _somewhere_defined(
+            answer, symbols
+        ):  # a gap may be removable: a person looks
             return Judgement(Verdict.UNKNOWN, f"This has no value everywhere: {found.sentence}.")
-        agrees = agrees_when(answer, expected, symbols, relation) if found.kind is Kind.VALUE else None
-        return Judgement(
-            Verdict.REFUTED, _sentence(found.sentence), found.sentence, found.yours, found.expected, agrees or ""
-        )
+        special = found.kind is Kind.VALUE and not any(isinstance(node, Derivative) for node in nodes_of(answer))
+        agrees = agrees_when(answer, expected, symbols, relation) if special else None
+        said = f"A counterexample: {found.sentence}." if found.kind is Kind.VALUE else _sentence(found.sentence)
+        return Judgement(Verdict.REFUTED, said, found.sentence, found.yours, found.expected, agrees or "")
     if misfit and found.tried:
         return Judgement(Verdict.UNKNOWN, f"This agrees at {found.tried} points, but: {misfit}.")
     if found.tried:
         within = relation.partition(":")[2]
         return Judgement(Verdict.TESTED, f"Right to within {float(within):.0%}." if within else tested(found))
     return Judgement(Verdict.UNKNOWN, f"Neither proved nor refuted: {misfit or found.why or 'it cannot be computed'}.")
+
+
+def _somewhere_defined(answer: Node, symbols: Symbols) -> bool:
+    itself = refute(answer, answer, symbols, limit=FEW)
+    return isinstance(itself, Counterexample) or itself.tried > 0
+
+
+def _random_in(node: Node, symbols: Symbols) -> str | None:
+    """Return a random symbol that stands outside of every expectation, if there is one."""
+    if isinstance(node, Call) and node.function in ("E", "Var", "Cov"):
+        return None
+    if isinstance(node, Name) and node.name in symbols and "normal" in symbols[node.name].properties:
+        return node.name
+    inside = (_random_in(part, symbols) for part in parts_of(node))
+    return next((name for name in inside if name is not None), None)
 
 
 def tested(found: Agreement) -> str:
@@ -138,12 +226,17 @@ def _proved_once(answer: Node, expected: Node, symbols: Symbols, held: frozenset
     interpreter = Interpreter(symbols, held=held)
     try:
         yours, wanted = interpreter.of(answer), interpreter.of(expected)
-        left, right = _aligned(yours, wanted, interpreter)
-        form = NormalForm(facts_of(symbols, interpreter.ranges), BUDGET, functions_of(symbols))
+        return _equal(*_aligned(yours, wanted, interpreter), interpreter)
+    except (_Different, Unsupported):
+        return False
+
+
+def _equal(left: sp.Expr, right: sp.Expr, interpreter: Interpreter) -> bool:
+    symbols = interpreter.symbols
+    form = NormalForm(facts_of(symbols, interpreter.ranges), BUDGET, functions_of(symbols))
+    try:
         return form.is_zero(form.of(left) - form.of(right))
     except (TooLarge, Unsupported, RecursionError):
-        return False
-    except _Different:
         return False
 
 
@@ -159,7 +252,8 @@ def _aligned(yours: Matter, wanted: Matter, interpreter: Interpreter) -> tuple[s
     if yours.is_number and not wanted.is_number:
         return _by_component(yours, wanted, interpreter)
     if wanted.is_number and not yours.is_number:
-        return tuple(reversed(_by_component(wanted, yours, interpreter)))  # type: ignore[return-value]
+        right, left = _by_component(wanted, yours, interpreter)
+        return left, right
     if yours.shape != wanted.shape:
         raise _Different
     i = ONE if wanted.shape[0] == ONE else ROW

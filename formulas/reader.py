@@ -11,7 +11,9 @@ skipped: what has no meaning here is refused with its place. The grammar, looses
     atom      a number, a name, a call, a bracket, a fraction, a root, a Σ, a derivative, a matrix, cases
 
 Names are decided by the declared symbols alone: `W_{2,jk}` is an entry of W2 where W2 is declared, `MNk` is a
-product where M, N and k are, `h_{t-1}` is h_prev where that is. An index needs no declaration.
+product where M, N and k are, `h_{t-1}` is h_prev where that is. An index needs no declaration. Where two readings
+are possible and the symbols do not decide, the text is refused: `x 2` may be a lost x², `\tanh^{-1}` an inverse
+function, `pi` p times i. What a text can cost is bounded before it is spent: `_Budget` and the limits of the tokens.
 """
 
 from __future__ import annotations
@@ -1468,7 +1470,8 @@ class _Reader(_Cursor):
                 self.take()
                 head.options[name] = self._option()
             else:
-                found.append(self._argument_value())
+                condition = head.function == "where" and not found
+                found.append(self._free_comparison() if condition else self._argument_value())
             if not self.skip(","):
                 break
         self._free -= head.function == "delta"
@@ -1857,12 +1860,13 @@ class _Reader(_Cursor):
         if not isinstance(part, Name) or not names:
             return value
         names.insert(0, part)
+        if not all(self.names.is_array(name.name) for name in names):
+            return value
         shapes = [(*self.names.shape(name.name), sp.Integer(1))[:2] for name in names]
         between = [self.text[a.span.end : b.span.start] for a, b in pairwise(names)]
         products = all(a[1] == b[0] for a, b in pairwise(shapes))
         spaced = all(gap != "" and not gap.strip() for gap in between)
-        arrays = all(self.names.is_array(name.name) for name in names) and len({shape[0] for shape in shapes}) == 1
-        if not arrays or (products and not spaced):
+        if len({shape[0] for shape in shapes}) > 1 or (products and not spaced):
             return value
         return self.new(Block((tuple(names),), span=self.span(opened)))
 
@@ -1888,7 +1892,7 @@ class _Reader(_Cursor):
         return self.new(Quotient(left, right, span=self.span(opened)))
 
     def _bars(self) -> Node:
-        """Read |x| and ‖x‖."""
+        """Read |x| and ‖x‖; bars around a vector are its norm too."""
         rest = self.tokens[self.at + 1 :]
         if self.sees("‖") and self.written(self.now) == "||" and not any(_is(token, "‖") for token in rest):
             self._halve_bars()  # ||x| - 1|
@@ -1904,7 +1908,7 @@ class _Reader(_Cursor):
             if _flat(self.tokens[first:end]) not in {"2", "F"}:
                 raise self.refused("Only the Euclidean norm is read here.")
             self.at = after
-        function = "abs" if opened.text == "|" else "norm"
+        function = "abs" if opened.text == "|" and not self._is_array(value) else "norm"
         return self.new(Call(function, (value,), span=self.span(opened)))
 
     def _halve_bars(self) -> None:
@@ -1930,7 +1934,8 @@ class _Reader(_Cursor):
         if self.sees("{"):
             return self._inside(self.take())
         token = self.now
-        if token.kind in {Kind.NUMBER, Kind.WORD} and len(token.text) > 1 and not token.whole:
+        several = token.text.isdigit() if token.kind is Kind.NUMBER else token.kind is Kind.WORD and not token.whole
+        if several and len(token.text) > 1:
             self.cut(self.at, 1)
         return self._atom()
 

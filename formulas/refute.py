@@ -834,7 +834,7 @@ class _Search:
     def _where(self, made: Assignment) -> str:
         parts = [f"{name} = {size}" for name, size in made.sizes.items() if name in self.shown]
         shown = (name for name in self._symbols.by_name if name in made.values and name in self.shown)
-        parts.extend(f"{name_in_words(name)} = {_rows_in_words(made.values[name])}" for name in shown)
+        parts.extend(f"{name_in_words(name)} = {rows_in_words(made.values[name])}" for name in shown)
         return f"{', '.join(parts)}: " if parts else ""
 
     # Where they agree
@@ -912,7 +912,7 @@ def value_in_words(value: Value, digits: int = 6, *, decimal: bool = False) -> s
     return _array_in_words(rows)
 
 
-def _rows_in_words(rows: Rows) -> str:
+def rows_in_words(rows: Rows) -> str:
     if all(entry == 0 for row in rows for entry in row):
         return "0"
     return _array_in_words([[number_in_words(entry) for entry in row] for row in rows])

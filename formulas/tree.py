@@ -175,16 +175,22 @@ class Chain(Node):
     parts: tuple[Node, ...]
 
 
-def nodes_of(node: Node) -> Iterator[Node]:
-    """Return the node and everything in it."""
-    yield node
+def parts_of(node: Node) -> Iterator[Node]:
+    """Return the parts of a node."""
     for place in fields(node):
         yield from _inside(getattr(node, place.name))
 
 
+def nodes_of(node: Node) -> Iterator[Node]:
+    """Return the node and everything in it."""
+    yield node
+    for part in parts_of(node):
+        yield from nodes_of(part)
+
+
 def _inside(part: object) -> Iterator[Node]:
     if isinstance(part, Node):
-        yield from nodes_of(part)
+        yield part
     elif isinstance(part, tuple):
         for each in part:
             yield from _inside(each)

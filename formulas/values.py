@@ -1367,9 +1367,9 @@ class Evaluation:
         if len(parts) == 1:
             return parts[0]
         heights = {dimensions_of(part)[0] for part in parts}
+        if all(dimensions_of(part)[1] == ONE for part in parts) and heights != {ONE}:
+            return self._stacked(parts)  # [x, p] of two vectors is one longer vector
         if len(heights) > 1:
-            if all(dimensions_of(part)[1] == ONE for part in parts):
-                return self._stacked(parts)  # [h, x] of two vectors: one below the other
             listed = ", ".join(map(shape_in_words, parts))
             raise ShapeError(f"parts of different height cannot stand side by side: {listed}")
         rows = [
