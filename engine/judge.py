@@ -79,6 +79,22 @@ def judge(submission: Submission, recordings: Sequence[Recording], zygotes: Zygo
     return judgement
 
 
+def counts(
+    submission: Submission, item: str, calls: Sequence[tuple[Any, ...]], zygotes: Zygotes, budget: Budget
+) -> list[dict[str, Any]]:
+    """Have the operations of calls of a function counted; nothing if it cannot be called.
+
+    In a worker of its own: counting replaces functions of NumPy while it goes on, and no verdict should depend on that.
+    """
+    with _Session(submission, zygotes, budget) as session:
+        try:
+            session.require(item, item.split(".", 1)[1])
+            session.begin(item)
+            return [session.count(item, arguments) for arguments in calls]
+        except (Unavailable, WorkerLost):
+            return []
+
+
 def _judge_check(recording: Recording, session: _Session, judgement: Judgement) -> Verdict:
     check = recording.check
     try:
@@ -463,6 +479,12 @@ class _Session:
         except WorkerLost:
             self._drop_worker()
             raise
+
+    def count(self, item: str, arguments: tuple[Any, ...]) -> dict[str, Any]:
+        """Have the operations of one call counted."""
+        module, function = item.split(".", 1)
+        self._within_limits(item)
+        return self._ask("count", module, function, list(arguments), seconds=self._seconds(), doing=function)
 
     def note_loss(self, item: str, lost: WorkerLost) -> None:
         """Count a timeout against the item."""

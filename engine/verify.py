@@ -30,6 +30,7 @@ from engine.rubric import Rubric, read_rubric
 from engine.worker import tools
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "submissions" / "examples"
+SHEET = "sheet"  # an example that holds the answers a sheet publishes; `broken` lists those that are wrong
 FOUNDATION = "right_numpy"
 EXAMPLES_LAID_OVER = 20  # enough to see a neighbour fall over; each example has met the full number alone
 
@@ -98,7 +99,7 @@ def _examples(report: Report, rubric: Rubric, folder: Path, jobs: int) -> None:
     found = {s.id: s for s in take_in([path for path in sorted(folder.iterdir()) if path.is_dir()])}
     report.problems += [f"{name}: no entry in expected.toml" for name in found if name not in everything]
     report.problems += [f"{name}: expected, but there is no such example" for name in everything if name not in found]
-    asked = {"*", *(item.id for item in rubric.items)}
+    asked = {"*", SHEET, *(item.id for item in rubric.items)}
     expected = {name: wanted for name, wanted in everything.items() if wanted["item"] in asked and name in found}
     examples = {name: found[name] for name in expected}
     report.examples = len(examples)
@@ -124,7 +125,12 @@ def _compare(result: SubmissionResult, wanted: Mapping[str, Any], *, elsewhere: 
     problems = []
     also = wanted.get("also", {})  # a second item that the same files serve, because the two share an object
     for item in result.items:
-        if wanted["item"] in ("*", item.id):
+        if wanted["item"] == SHEET:
+            if (item.outcome is Outcome.BROKEN) is not (item.id in wanted["broken"]):
+                problems.append(f"{item.id} is {item.outcome}, but the sheet's mistakes are {wanted['broken']}")
+        elif wanted["item"] == "*" and item.kind == "text":
+            problems += [] if item.outcome is Outcome.MANUAL else [f"{item.id} is {item.outcome}, expected manual"]
+        elif wanted["item"] in ("*", item.id):
             problems += _differences(item, wanted)
         elif also.get("item") == item.id:
             problems += _differences(item, also)

@@ -20,10 +20,11 @@ from formulas.reader import Unreadable, read, read_comparison
 from formulas.refute import TRIED, Agreement, Counterexample, Kind, agrees_when, name_in_words, refute
 from formulas.slopes import refute_entries
 from formulas.symbols import Symbols
+from formulas.tokens import LENGTH
 from formulas.tree import Call, Chain, Derivative, Name, Node, Transposed, nodes_of, parts_of
 from formulas.values import Fault
 
-BUDGET = 60_000  # products of one normal form; a usual one takes a hundred to ten thousand
+BUDGET = 20_000  # products of one normal form; a usual one takes a hundred to ten thousand
 FEW = 12  # points tried before the long proof
 _EQUALS = re.compile(r"(?<![<>!=:])=(?!=)")
 _CENTRED = re.compile(r"\\cdot(?![A-Za-z])")
@@ -81,7 +82,7 @@ def read_answer(text: str, symbols: Symbols, wanted: Node) -> Node:
     try:
         node = read(text, symbols)
     except Unreadable:
-        *before, last = _EQUALS.split(text)
+        *before, last = _EQUALS.split(text) if len(text) <= LENGTH else [text]
         if not before or not last.strip():
             raise
         text, node = last, read(last, symbols)
@@ -111,20 +112,20 @@ def decide_trees(answer: Node, expected: Node, symbols: Symbols, relation: str =
         return Judgement(Verdict.REFUTED, f"{name_in_words(random)} is random, and what is asked for is not.")
     if any(isinstance(node, Derivative) for side in (answer, expected) for node in nodes_of(side)):
         return _with_derivatives(answer, expected, symbols)
+    case = _Case(answer, expected, symbols, relation)
     misfit = ""
     try:
         if not relation.startswith("approx"):
-            # With definitions left alone most proofs are short, and most mistakes show at the first few points.
-            if proved(answer, expected, symbols, relation, unfold=False):
-                return PROVED
-            early = _searched(answer, expected, symbols, relation, FEW)
-            if early is not None and early.verdict is Verdict.REFUTED:
-                return early
-            if proved(answer, expected, symbols, relation, unfold=True):
-                return PROVED
+            # Most mistakes show at once, and with definitions left alone most proofs are short.
+            for points, unfold in ((2, False), (FEW, True)):
+                early = _searched(case, points)
+                if early.verdict is Verdict.REFUTED:
+                    return early if points == FEW else _searched(case, TRIED)
+                if proved(answer, expected, symbols, relation, unfold=unfold):
+                    return PROVED
     except Misfit as reason:
         misfit = str(reason)
-    return _searched(answer, expected, symbols, relation, TRIED, misfit)
+    return _searched(case, TRIED, misfit)
 
 
 def same(answer: Node, other: Node, symbols: Symbols, relation: str = "equal") -> bool:
@@ -152,35 +153,43 @@ def _with_derivatives(answer: Node, expected: Node, symbols: Symbols) -> Judgeme
         return Judgement(Verdict.REFUTED, "The two sides have different shapes.", "the shapes differ")
     except (Misfit, Unsupported) as reason:
         return Judgement(Verdict.UNKNOWN, f"Neither proved nor refuted: {reason}.")
-    return _told(found, answer, expected, symbols, "equal", "")
+    return _told(found, _Case(answer, expected, symbols, "equal"))
 
 
-def _searched(answer: Node, expected: Node, symbols: Symbols, relation: str, limit: int, misfit: str = "") -> Judgement:
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """What is compared with what."""
+
+    answer: Node
+    expected: Node
+    symbols: Symbols
+    relation: str
+
+
+def _searched(case: _Case, limit: int, misfit: str = "") -> Judgement:
     """Search for a counterexample among the first `limit` assignments."""
     try:
-        found = refute(answer, expected, symbols, relation, limit)
+        found = refute(case.answer, case.expected, case.symbols, case.relation, limit)
     except Fault as fault:
         return Judgement(Verdict.UNKNOWN, f"This could not be computed: {fault}.")
-    return _told(found, answer, expected, symbols, relation, misfit)
+    return _told(found, case, misfit)
 
 
-def _told(  # noqa: PLR0913, PLR0917 - what was found, about what
-    found: Counterexample | Agreement, answer: Node, expected: Node, symbols: Symbols, relation: str, misfit: str
-) -> Judgement:
+def _told(found: Counterexample | Agreement, case: _Case, misfit: str = "") -> Judgement:
     """Return the judgement that what was found amounts to."""
     if isinstance(found, Counterexample):
         if found.kind is Kind.UNDEFINED and _somewhere_defined(
-            answer, symbols
+            case.answer, case.symbols
         ):  # a gap may be removable: a person looks
             return Judgement(Verdict.UNKNOWN, f"This has no value everywhere: {found.sentence}.")
-        special = found.kind is Kind.VALUE and not any(isinstance(node, Derivative) for node in nodes_of(answer))
-        agrees = agrees_when(answer, expected, symbols, relation) if special else None
+        special = found.kind is Kind.VALUE and not any(isinstance(node, Derivative) for node in nodes_of(case.answer))
+        agrees = agrees_when(case.answer, case.expected, case.symbols, case.relation) if special else None
         said = f"A counterexample: {found.sentence}." if found.kind is Kind.VALUE else _sentence(found.sentence)
         return Judgement(Verdict.REFUTED, said, found.sentence, found.yours, found.expected, agrees or "")
     if misfit and found.tried:
         return Judgement(Verdict.UNKNOWN, f"This agrees at {found.tried} points, but: {misfit}.")
     if found.tried:
-        within = relation.partition(":")[2]
+        within = case.relation.partition(":")[2]
         return Judgement(Verdict.TESTED, f"Right to within {float(within):.0%}." if within else tested(found))
     return Judgement(Verdict.UNKNOWN, f"Neither proved nor refuted: {misfit or found.why or 'it cannot be computed'}.")
 

@@ -234,6 +234,8 @@ class Interpreter:
             return _zipped(left, right, lambda x, y: x * y)
         if left.shape[1] == right.shape[0]:
             return self._matrix_product(left, right)
+        if times is Times.MATRIX and same and left.is_vector and left.shape[1] == ONE:
+            return self._dot(left, right)  # as in NumPy, where a vector is neither row nor column
         if times is Times.JUXTAPOSED and same and left.is_vector:
             return _zipped(left, right, lambda x, y: x * y)
         raise Misfit(f"a {left} cannot multiply a {right} from the left: {left.shape[1]} is not {right.shape[0]}")
@@ -280,6 +282,8 @@ class Interpreter:
 
     def _power(self, base: Matter, exponent: Node) -> Matter:
         power = self.of(exponent)
+        if base.is_number and not power.is_number:
+            return _mapped(power, lambda x: base.number**x)
         if not power.is_number:
             raise Misfit(f"an exponent is a number, not a {power}")
         if base.is_number or base.is_vector:
@@ -472,9 +476,7 @@ class Interpreter:
     def _call_dot(self, x: Matter, y: Matter) -> Matter:
         if x.is_number or y.is_number:
             return self._product(x, y, Times.STAR)
-        if x.is_vector and y.is_vector:
-            if x.size != y.size:
-                raise Misfit(f"there is no dot product of a {x} and a {y}")
+        if x.is_vector and y.is_vector and x.size == y.size:
             return self._dot(x, y)
         return self._product(x, y, Times.MATRIX)
 

@@ -765,7 +765,7 @@ class NormalForm:
         for monomial, coefficient in polynomial.terms.items():
             factors = dict(monomial)
             factors[atom] = factors.get(atom, Fraction(0)) + shift
-            self.spend(1)
+            self.spend(1 + len(factors))
             parts.append(self.product_of(factors).scaled(coefficient))
         return total(parts)
 

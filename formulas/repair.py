@@ -11,6 +11,7 @@ Everything is counted and nothing timed: the same answer gets the same sentence 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -61,11 +62,13 @@ from formulas.values import (
     dimensions_of,
     entries_of,
     exact,
+    free_indices,
     names_in,
     shape_in_words,
     transposed,
 )
 
+_WORD: Final = re.compile(r"[A-Za-z]\w*")
 MOST_EDITS: Final = 400  # edited trees looked at for one answer
 MOST_STEPS: Final = 150_000  # scalar operations spent on looking at them
 MOST_JUDGED: Final = 4  # edited trees handed to the judge
@@ -81,7 +84,8 @@ LONGEST: Final = 40  # characters of a part of a formula in a sentence
 class Repair:
     """An edit that makes a wrong answer right; `sentence` says it, without capital and full stop.
 
-    `likelihood` is the place of the kind of edit in the order of trial: smaller is likelier.
+    `likelihood` is the place of the kind of edit in the order of trial: smaller is likelier. `edited` is what the
+    judge accepted. It is there to be checked, not to be shown: it may be all of the expected formula.
     """
 
     sentence: str
@@ -116,7 +120,7 @@ def _searched(work: _Work, relation: str) -> Repair | None:
             if len(seen) > MOST_EDITS or work.points.steps > MOST_STEPS or judged == MOST_JUDGED:
                 return None
             seen.add(edit.tree)
-            if work.agrees(edit.tree):
+            if work.points.agree(edit.tree) and not work.tells_all(edit.sentence):
                 judged += 1
                 if decide_trees(edit.tree, work.expected, work.symbols, relation).right:
                     return Repair(edit.sentence, edit.tree, likelihood)
@@ -341,17 +345,6 @@ def _renamed(node: Node, old: Node, new: Node) -> Node:
     return node
 
 
-def _summed(node: Node) -> Node:
-    """Return a tree in its second reading: two vectors side by side are multiplied and summed up."""
-    for place, child in enumerate(children(node)):
-        other = _summed(child)
-        if other is not child:
-            node = _with_child(node, place, other)
-    if isinstance(node, Product) and node.times is Times.JUXTAPOSED:
-        return replace(node, times=Times.SUMMED)
-    return node
-
-
 def _swapped(node: Node, one: Node, other: Node) -> Node:
     """Return a tree with two nodes exchanged, wherever they stand."""
     if node == one:
@@ -485,7 +478,7 @@ def _ordinal(place: int) -> str:
 
 
 def _listed(words: Sequence[str]) -> str:
-    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
 
 def _digits(value: Fraction, decimals: int | None = None) -> str:
@@ -646,21 +639,15 @@ class _Work:
                 return self.is_array(value)
         return "×" in self.points.shape(node)
 
-    def agrees(self, tree: Node) -> bool:
-        """Tell whether an edited answer agrees at all points, in one reading or, where there is one, the other."""
-        return self.points.agree(tree) or (self._has_two_readings and self.points.agree(_summed(tree)))
-
-    @cached_property
-    def _has_two_readings(self) -> bool:
-        products = (spot.node for spot in self.parts if isinstance(spot.node, Product))
-        beside = (node for node in products if node.times is Times.JUXTAPOSED)
-        shapes = ((self.points.shape(node.left), self.points.shape(node.right)) for node in beside)
-        return any(left == right and "1" in left.split("×") for left, right in shapes)
-
     def same(self, left: Node, right: Node) -> bool:
         """Tell whether two nodes are equal as written or in value."""
         key = self.points.key(left)
         return left == right or (key is not None and key == self.points.key(right))
+
+    def tells_all(self, sentence: str) -> bool:
+        """Tell whether a sentence has the whole expected formula in it, which the answer has not."""
+        whole = re.compile(rf"(?<!\w){re.escape(self.words.of(self.expected))}(?!\w)")
+        return bool(whole.search(sentence)) and not whole.search(self.words.of(self.answer))
 
     # What edits put in
 
@@ -697,24 +684,42 @@ class _Work:
     @cached_property
     def scalars(self) -> list[Node]:
         """Numbers that may be missing as factors, likely ones first."""
-        names = sorted(names_in(self.expected))
-        sizes = [size.name for size in self.symbols.dimensions()]
         plain = [name for name, symbol in self.symbols.by_name.items() if _is_number(symbol)]
         known: list[Node] = [node for node in self.material if not self.is_array(node) and _count(node) <= 8]
-        known += [Name(name) for name in dict.fromkeys((*names, *sizes, *plain)) if name in sizes or name in plain]
+        numbers = {*self.sizes, *plain}
+        known += [Name(name) for name in (*self.known_names, *self.sizes, *plain) if name in numbers]
         known = list(dict.fromkeys(known))
         halves: list[Node] = [_number(2), Quotient(ONE, _number(2))]
         return list(dict.fromkeys([*known, *halves, *map(_inverse, known), _number(4), Quotient(ONE, _number(4))]))
 
+    @cached_property
+    def known_names(self) -> list[str]:
+        """The names of the expected formula, then those their definitions and shapes are made of."""
+        found = sorted(names_in(self.expected))
+        for name in found:  # grows as we go
+            symbol = self.symbols.by_name.get(name)
+            if symbol is not None:
+                behind = _WORD.findall(symbol.definition or "") + [
+                    str(n) for size in symbol.shape for n in size.free_symbols
+                ]
+                found += sorted(
+                    other for other in set(behind) - set(found) if other in self.symbols or other in self.sizes
+                )
+        return found
+
+    @cached_property
+    def sizes(self) -> list[str]:
+        """The names of all dimensions."""
+        return [size.name for size in self.symbols.dimensions()]
+
     def names(self, like: str) -> list[str]:
         """Return the names that may be meant where another stands, those of the expected formula first."""
-        sizes = {size.name for size in self.symbols.dimensions()}
         rank = len(self.symbols[like].shape) if like in self.symbols else 0
         found = []
-        for name in (*sorted(names_in(self.expected)), *self.symbols.by_name, *sorted(sizes)):
+        for name in self.known_names:
             symbol = self.symbols.by_name.get(name)
             known = symbol is not None and len(symbol.shape) == rank and "function" not in symbol.properties
-            if (known or (name in sizes and rank == 0)) and name != like and Name(name) != self.expected:
+            if (known or (name in self.sizes and rank == 0)) and name != like and Name(name) != self.expected:
                 found.append(name)
         return list(dict.fromkeys(found))
 
@@ -725,7 +730,10 @@ class _Work:
         nouns = [noun for noun, _ in self._nouns(spot)]
         if len(nouns) < 2 or (self._containers[nouns[0]] == 1 and "term" not in nouns[0]):
             return "".join(nouns[:1])
-        return f"{nouns[0]}{' in ' if ' of ' in nouns[0] else ' of '}{nouns[1]}"
+        if " term of " in nouns[0] and not nouns[0].endswith("a bracket"):
+            return nouns[0]
+        joined = f"{nouns[0]}{' in ' if ' of ' in nouns[0] else ' of '}{nouns[1]}"
+        return f"{joined} of {nouns[2]}" if len(nouns) > 2 and nouns[1].endswith("term") else joined
 
     def _nouns(self, spot: _Spot) -> list[tuple[str, tuple[int, ...]]]:
         """Return what a node is part of, innermost first, with the path there."""
@@ -811,16 +819,29 @@ def _heads_product(spot: _Spot) -> bool:
 
 
 def _overall_sign(work: _Work) -> Edits:
-    differences = [factor.node for factor in _factors(work.answer) if _is_difference(factor.node)]
-    sentence = "the sign of the whole is wrong"
-    if len(differences) == 1:
-        left, right = (_unsigned(term) for term in differences[0].terms)  # type: ignore[attr-defined]
-        sentence = f"{work.text(left)} and {work.text(right)} are swapped"
-        swapped = _renamed(work.answer, differences[0], Addition((right, Negation(left))))
-        if isinstance(differences[0].terms[0], Negation):  # type: ignore[attr-defined]
-            swapped = _renamed(work.answer, differences[0], Addition((left, Negation(right))))
-        yield _Edit(swapped, sentence)
-    yield _Edit(_negated(work.answer), sentence)
+    differences = [spot for spot in work.parts if _is_difference(spot.node) and _carries_sign(spot)]
+    turned = [spot for spot in differences if any(work.same(_reversed(spot.node), other.node) for other in work.wanted)]
+    for spot in turned or (differences if len(differences) == 1 else ()):
+        one, other = (work.text(_unsigned(term)) for term in children(spot.node))
+        yield _Edit(spot.put(_reversed(spot.node)), f"{one} and {other} are swapped")
+    yield _Edit(_negated(work.answer), "the sign of the whole is wrong")
+
+
+def _reversed(node: Node) -> Node:
+    """Return b - a for a - b."""
+    return Addition(tuple(_negated(term) for term in reversed(children(node))))
+
+
+def _carries_sign(spot: _Spot) -> bool:
+    """Tell whether all changes its sign with this part."""
+    for node, place in spot.trail:
+        match node:
+            case Product() | Transposed() | Quotient():
+                continue
+            case Range(operator=Big.SUM) if place == 0:
+                continue
+        return False
+    return True
 
 
 def _is_difference(node: Node) -> bool:
@@ -855,8 +876,19 @@ def _transposes(work: _Work) -> Edits:
         if isinstance(spot.node, Transposed):
             inner = spot.child(0)
             yield _Edit(spot.put(inner.node), work.pointed(inner, "should not be transposed"))
-        elif not isinstance(spot.parent, Transposed | Negation) and work.is_array(spot.node):
-            yield _Edit(spot.put(Transposed(spot.node)), work.pointed(spot, "should be transposed"))
+        elif not isinstance(spot.node, Product | Quotient | Call):
+            yield from _transposed_edits(work, spot)
+
+
+def _long_transposes(work: _Work) -> Edits:
+    for spot in work.parts:
+        if isinstance(spot.node, Product | Quotient | Call):
+            yield from _transposed_edits(work, spot)
+
+
+def _transposed_edits(work: _Work, spot: _Spot) -> Edits:
+    if not isinstance(spot.parent, Transposed | Negation) and work.is_array(spot.node):
+        yield _Edit(spot.put(Transposed(spot.node)), work.pointed(spot, "should be transposed"))
 
 
 def _moved_transposes(work: _Work) -> Edits:
@@ -906,8 +938,11 @@ def _orders(work: _Work) -> Edits:
                 changed = [replace(factor, node=node) for factor, node in zip(factors, turned, strict=True)]
                 yield _Edit(spot.put(_multiplied(changed)), wrong + reason)
     terms = _terms(work.answer)
-    if len(terms) > 1 and all(isinstance(_unsigned(term), Product) for term in terms):
-        yield _Edit(_sum([_turned(term) for term in terms]), "the factors of each term are in the wrong order")
+    products = [term for term in terms if isinstance(_unsigned(term), Product)]
+    if len(products) > 1:
+        which = "term" if len(products) == len(terms) else "product"
+        tree = _sum([_turned(term) if term in products else term for term in terms])
+        yield _Edit(tree, f"the factors of each {which} are in the wrong order")
 
 
 def _side(work: _Work, left: Node, right: Node, *, alone: bool) -> str:
@@ -1093,8 +1128,13 @@ def _replaced_edit(work: _Work, spot: _Spot, tree: Node, old: Node, new: Node) -
     size = _count(new)
     gap = _Gap.ATOM if _count(_unsigned(new)) == _count(_unsigned(old)) == 1 else _Gap.OTHER
     is_term = isinstance(spot.parent, Addition) and old == spot.node
+    missing = _missing_term(work, old, new)
+    if missing is not None:
+        sentence = f"the term {work.text(missing)} is missing next to {work.text(old)}"
+        return _Difference(gap, _Edit(tree, sentence))
     if (size > 4 and 5 * size > 2 * _count(work.expected)) or work.same(new, work.expected):
-        what = work.noun(spot) if is_term else work.text(old)
+        is_below = isinstance(old, Quotient) and old.above == ONE
+        what = work.noun(spot) if is_term else "the denominator" if is_below else work.text(old)
         return _Difference(gap, _Edit(tree, f"only {what} is wrong, the rest is right"))
     if isinstance(old, Negation) and isinstance(new, Negation):
         old, new = old.value, new.value
@@ -1103,6 +1143,15 @@ def _replaced_edit(work: _Work, spot: _Spot, tree: Node, old: Node, new: Node) -
     if is_term:
         sentence = f"{work.noun(spot)} should be {texts[1]}, not {texts[0]}"
     return _Difference(gap, _Edit(tree, sentence))
+
+
+def _missing_term(work: _Work, old: Node, new: Node) -> Node | None:
+    """Return the term by which a sum is more than what stands in its place."""
+    terms = _terms(new)
+    for place, term in enumerate(terms if len(terms) > 1 else ()):
+        if work.same(old, _sum([*terms[:place], *terms[place + 1 :]])):
+            return term
+    return None
 
 
 def _missing_side_by_side(work: _Work) -> Edits:
@@ -1134,13 +1183,16 @@ def _bounds(work: _Work) -> Edits:
             if bound is None:
                 continue
             others = [getattr(node, side) for node in wanted]
-            sizes = [Name(size.name) for size in work.symbols.dimensions()] if side == "upper" else []
+            sizes = map(Name, work.sizes) if side == "upper" else ()
             for new in dict.fromkeys((_plus(bound, 1), _plus(bound, -1), *others, *sizes)):
                 if new is not None and new != bound:
                     texts = work.text(new), work.text(bound)
                     what = f"the {side} bound of the {_called(spot.node)}"
                     tree = spot.put(_with_range_part(spot.node, side, new))
                     yield _Edit(tree, f"{what} should be {texts[0]}, not {texts[1]}")
+        other_operator = Big.PRODUCT if spot.node.operator is Big.SUM else Big.SUM
+        turned = replace(spot.node, operator=other_operator)
+        yield _Edit(spot.put(turned), f"the {_called(spot.node)} should be a {_called(turned)}")
         if spot.node.excluding is not None:
             left_out = f"{name_in_words(spot.node.index)} = {work.text(spot.node.excluding)}"
             sentence = f"the {_called(spot.node)} should not leave out {left_out}"
@@ -1164,8 +1216,8 @@ def _bases(work: _Work) -> Edits:
         assert isinstance(spot.node, Call)
         above = next((p.base for p, place in reversed(spot.trail) if isinstance(p, Power) and place == 1), None)
         own = spot.node.base or _E
-        for base in bases:
-            if base == spot.node.base:
+        for base in dict.fromkeys((*bases, above)):
+            if (base or _E) == own:
                 continue
             sentence = f"the logarithm should be to base {work.text(base or _E)}, not {work.text(own)}"
             if above is not None and above != own:
@@ -1183,7 +1235,7 @@ def _bases(work: _Work) -> Edits:
 
 def _indices(work: _Work) -> Edits:
     bound = [spot.node.index for spot in work.spots if isinstance(spot.node, Range)]
-    free = [name for name in sorted(names_in(work.answer)) if len(name) == 1 and name not in work.symbols]
+    free = free_indices(work.answer, work.symbols)
     names = list(dict.fromkeys((*bound, *free)))
     for spot in work.spots:
         node = spot.node
@@ -1203,7 +1255,7 @@ def _indices(work: _Work) -> Edits:
                 for new in (*map(Name, names), _plus(index, 1), _plus(index, -1)):
                     changed = replace(node, indices=_put(node.indices, place, new))
                     if new != index:
-                        yield _Edit(spot.put(changed), f"{work.text(node)} should be {work.text(changed)}")
+                        yield _Edit(spot.put(changed), work.pointed(spot, f"should be {work.text(changed)}"))
         if isinstance(node, Name) and node.name in names and isinstance(spot.parent, Call):
             for new in map(Name, names):
                 if new != node:
@@ -1236,8 +1288,7 @@ def _complements(work: _Work) -> Edits:
 
 def _swapped_names(work: _Work) -> Edits:
     names = [node.name for node in dict.fromkeys(s.node for s in work.parts) if isinstance(node, Name)]
-    sizes = {size.name for size in work.symbols.dimensions()}
-    known = [name for name in names if name in work.symbols or name in sizes]
+    known = [name for name in names if name in work.symbols or name in work.sizes]
     shapes = {name: work.symbols[name].shape if name in work.symbols else () for name in known}
     for one, other in combinations(known, 2):
         if shapes[one] == shapes[other]:
@@ -1258,10 +1309,13 @@ def _other_names(work: _Work) -> Edits:
 
 def _other_numbers(work: _Work) -> Edits:
     wanted = [spot.node for spot in work.wanted if isinstance(spot.node, Number)]
+    free = free_indices(work.answer, work.symbols)
     for spot in work.parts:
         if isinstance(spot.node, Number) and spot.trail:
             value = spot.node.value
             near: list[Node] = [_number(value + 1), _number(value - 1), _number(-value)]
+            if len(free) == 2 and spot.node == ONE:
+                near.append(Call("delta", (Name(free[0]), Name(free[1]))))
             for new in dict.fromkeys((*wanted, *near)):
                 if new not in (spot.node, work.expected):
                     yield _Edit(spot.put(new), work.pointed(spot, f"should be {work.text(new)}"))
@@ -1271,10 +1325,11 @@ def _other_numbers(work: _Work) -> Edits:
 
 
 def _exponents(work: _Work) -> Edits:
-    others = [spot.node.exponent for spot in work.wanted if isinstance(spot.node, Power)]
+    others: list[Node] = [spot.node.exponent for spot in work.wanted if isinstance(spot.node, Power)]
+    half = [Quotient(ONE, _number(2))] if "sqrt" in work.functions else []
     for spot in work.parts:
         if isinstance(spot.node, Power):
-            yield from _other_exponents(work, spot, others)
+            yield from _other_exponents(work, spot, [*others, *half])
     for spot in work.parts:
         if isinstance(spot.parent, Power) and spot.place == 0:
             continue
@@ -1287,8 +1342,11 @@ def _exponents(work: _Work) -> Edits:
         elif spot.trail and isinstance(spot.node, Name | Addition | Call) and not work.is_array(spot.node):
             yield _Edit(spot.put(Call("sqrt", (spot.node,))), _missing_power(work, spot, "square root"))
     if not isinstance(work.answer, Power):
-        yield _Edit(Power(work.answer, _number(2)), "the square of the whole is missing")
-        yield _Edit(Call("sqrt", (work.answer,)), "the square root of the whole is missing")
+        whole = work.text(work.answer) if _count(work.answer) < 4 else "the whole"
+        for exponent in dict.fromkeys((*others, *map(_unsigned, others))):
+            yield _Edit(Power(work.answer, exponent), f"the exponent {work.text(exponent)} of {whole} is missing")
+        yield _Edit(Power(work.answer, _number(2)), f"the square of {whole} is missing")
+        yield _Edit(Call("sqrt", (work.answer,)), f"the square root of {whole} is missing")
 
 
 def _missing_power(work: _Work, spot: _Spot, power: str) -> str:
@@ -1309,11 +1367,12 @@ def _other_exponents(work: _Work, spot: _Spot, others: Sequence[Node]) -> Edits:
     for new in dict.fromkeys((*others, *near)):
         if new in (old, _number(0), ONE):
             continue
-        sentence = f"the exponent of {work.text(base)} should be {work.text(new)}, not {work.text(old)}"
+        of = "" if base == _E else f" of {work.text(base)}"
         where = work.inside(spot) if sum(other.node == base for other in work.parts) > 1 else ""
-        if base == _E:
-            sentence, where = f"the exponent should be {work.text(new)}, not {work.text(old)}", ""
-        yield _Edit(spot.put(replace(spot.node, exponent=new)), sentence + where)
+        sentence = f"the exponent{of}{where} should be {work.text(new)}, not {work.text(old)}"
+        yield _Edit(spot.put(replace(spot.node, exponent=new)), sentence)
+    if base != _E:
+        yield _Edit(spot.put(Power(old, base)), f"base and exponent of {work.text(spot.node)} are swapped")
     if old == _number(2):
         yield _Edit(spot.put(base), work.pointed(inner, "should not be squared"))
     elif base != _E:
@@ -1370,21 +1429,20 @@ def _missing_arrays(work: _Work) -> Edits:
 
 
 def _fractions(work: _Work) -> Edits:
+    for spot in work.parts:
+        if isinstance(spot.node, Quotient):
+            new = spot.node.below if spot.node.above == ONE else Quotient(spot.node.below, spot.node.above)
+            yield _Edit(spot.put(new), f"the fraction {work.text(spot.node)} is upside down")
+    if not isinstance(work.answer, Quotient):
+        yield _Edit(Quotient(ONE, work.answer), "the reciprocal of the whole is expected")
     for spot in work.products:
         factors = _factors(spot.node)
         for place, factor in enumerate(factors):
-            if work.is_array(factor.node):
-                continue
-            turned = replace(factor, inverse=not factor.inverse)
-            tree = spot.put(_multiplied([*factors[:place], turned, *factors[place + 1 :]]))
-            side = "numerator" if factor.inverse else "denominator"
-            yield _Edit(tree, f"{work.text(factor.node)} belongs in the {side}{work.inside(spot)}")
-    for spot in work.parts:
-        if isinstance(spot.node, Quotient):
-            turned_over = Quotient(spot.node.below, spot.node.above)
-            yield _Edit(spot.put(turned_over), f"the fraction {work.text(spot.node)} is upside down")
-    if not isinstance(work.answer, Quotient):
-        yield _Edit(Quotient(ONE, work.answer), "the reciprocal of this is expected")
+            if not work.is_array(factor.node):
+                turned = replace(factor, inverse=not factor.inverse)
+                tree = spot.put(_multiplied([*factors[:place], turned, *factors[place + 1 :]]))
+                side = "numerator" if factor.inverse else "denominator"
+                yield _Edit(tree, f"{work.text(factor.node)} belongs in the {side}{work.inside(spot)}")
 
 
 # --- Terms -----------------------------------------------------------------------------------------------------------
@@ -1440,10 +1498,37 @@ def _missing_brackets(work: _Work) -> Edits:
             case Product(left=left, right=Power(base=base, exponent=exponent), times=times):
                 both = Product(left, base, times)
                 yield _Edit(spot.put(Power(both, exponent)), f"brackets are missing around {work.text(both)}")
-            case Product(left=Call(arguments=(argument,)) as call, right=factor):
-                both = Product(argument, factor, Times.JUXTAPOSED)
-                sentence = f"{work.text(factor)} belongs into the argument of {work.words.function(call.function)}"
-                yield _Edit(spot.put(replace(call, arguments=(both,))), sentence)
+
+
+def _moved_factors(work: _Work) -> Edits:
+    """Move a factor into the argument of a function beside it, or out of it."""
+    for spot in work.products:
+        factors = _factors(spot.node)
+        calls = [place for place, factor in enumerate(factors) if _has_one_argument(factor.node)]
+        for place in calls:
+            call = factors[place].node
+            assert isinstance(call, Call)
+            for other, factor in enumerate(factors):
+                if other == place or work.is_array(factor.node):
+                    continue
+                inner = replace(call, arguments=(_times(call.arguments[0], replace(factor, times=Times.JUXTAPOSED)),))
+                changed = [*factors[:place], replace(factors[place], node=inner), *factors[place + 1 :]]
+                tree = spot.put(_multiplied([one for index, one in enumerate(changed) if index != other]))
+                inside = f"inside {work.words.function(call.function)}"
+                yield _Edit(tree, f"the factor {work.text(factor.alone())} belongs {inside}")
+    for spot in work.products:
+        if isinstance(spot.parent, Call) and _has_one_argument(spot.parent):
+            factors = _factors(spot.node)
+            outer = _Spot(spot.parent, spot.trail[:-1])
+            for place, factor in enumerate(factors if len(factors) > 1 else ()):
+                call = replace(spot.parent, arguments=(_multiplied([*factors[:place], *factors[place + 1 :]]),))
+                outside = f"outside of {work.words.function(call.function)}"
+                tree = outer.put(_times(call, replace(factor, times=Times.JUXTAPOSED)))
+                yield _Edit(tree, f"the factor {work.text(factor.alone())} belongs {outside}")
+
+
+def _has_one_argument(node: Node) -> bool:
+    return isinstance(node, Call) and len(node.arguments) == 1 and node.base is None
 
 
 def _extra_brackets(work: _Work) -> Edits:
@@ -1452,11 +1537,11 @@ def _extra_brackets(work: _Work) -> Edits:
         if not isinstance(spot.node, Product):
             continue
         left, right, times = spot.node.left, spot.node.right, spot.node.times
-        if isinstance(left, Addition):
+        if isinstance(left, Addition) and _unsigned(left.terms[-1]) != ONE:
             last = _negatable(left.terms[-1], lambda node, r=right, t=times: Product(node, r, t))  # type: ignore[misc]
             sentence = f"the brackets around {work.text(left)} should not be there"
             yield _Edit(spot.put(Addition((*left.terms[:-1], last))), sentence)
-        if isinstance(right, Addition):
+        if isinstance(right, Addition) and _unsigned(right.terms[0]) != ONE:
             first = _negatable(right.terms[0], lambda node, l=left, t=times: Product(l, node, t))  # type: ignore[misc]
             sentence = f"the brackets around {work.text(right)} should not be there"
             yield _Edit(spot.put(Addition((first, *right.terms[1:]))), sentence)
@@ -1469,19 +1554,22 @@ def _negatable(term: Node, change: Callable[[Node], Node]) -> Node:
 
 def _brackets_around_terms(work: _Work, spot: _Spot, node: Addition) -> Edits:
     """Read a + b c as (a + b) c, and a b + c as a (b + c)."""
-    *first, last = node.terms
-    factors = _factors(_unsigned(last))
-    if len(factors) > 1:
-        inner = Addition((*first, _negatable(last, lambda _: _multiplied(factors[:-1]))))
-        tree = spot.put(_times(inner, factors[-1]))
-        yield _Edit(tree, f"brackets are missing around {work.text(inner)}")
-    head, *others = node.terms
-    factors = _factors(_unsigned(head))
-    if len(factors) > 1 and not factors[-1].inverse:
-        inner = Addition((factors[-1].node, *others))
-        outer = _multiplied([*factors[:-1], replace(factors[-1], node=inner)])
-        tree = spot.put(_negatable(head, lambda _: outer))
-        yield _Edit(tree, f"brackets are missing around {work.text(inner)}")
+    terms = node.terms
+    for start, end in combinations(range(len(terms)), 2):
+        factors = _factors(_unsigned(terms[end]))
+        for cut in reversed(range(1, len(factors))):
+            last = _negatable(terms[end], lambda _, head=factors[:cut]: _multiplied(head))  # type: ignore[misc]
+            inner = Addition((*terms[start:end], last))
+            outer = _multiplied([_Factor(inner), *factors[cut:]])
+            tree = spot.put(_sum([*terms[:start], outer, *terms[end + 1 :]]))
+            yield _Edit(tree, f"brackets are missing around {work.text(inner)}")
+        factors = _factors(_unsigned(terms[start]))
+        if len(factors) > 1 and not factors[-1].inverse:
+            inner = Addition((factors[-1].node, *terms[start + 1 : end + 1]))
+            outer = _multiplied([*factors[:-1], replace(factors[-1], node=inner)])
+            head = _negatable(terms[start], lambda _, new=outer: new)  # type: ignore[misc]
+            tree = spot.put(_sum([*terms[:start], head, *terms[end + 1 :]]))
+            yield _Edit(tree, f"brackets are missing around {work.text(inner)}")
 
 
 def _under_the_sum(work: _Work, spot: _Spot, node: Addition) -> Edits:
@@ -1512,12 +1600,48 @@ def _functions(work: _Work) -> Edits:
                 if function != spot.node.function and function in {*work.functions, *SINGLE}:
                     sentence = f"{name} should be {work.words.function(function)}{work.inside(spot)}"
                     yield _Edit(spot.put(replace(spot.node, function=function)), sentence)
+    for node in dict.fromkeys(
+        s.node for s in work.spots if isinstance(s.node, Call) and s.node.function in _LOGARITHMS
+    ):
+        if isinstance(node, Call) and node.base is not None:
+            sentence = f"{work.text(node.base)} to the power of the whole is missing"
+            yield _Edit(Power(node.base, work.answer), sentence)
     for function in functions:
         said = _SAID.get(function, work.words.function(function))
         yield _Edit(Call(function, (work.answer,)), f"{said} of the whole is missing")
         for spot in work.parts:
             if spot.trail and function in work.functions and not isinstance(spot.node, Number | Negation):
                 yield _Edit(spot.put(Call(function, (spot.node,))), f"{said} of {work.pointed(spot, 'is missing')}")
+
+
+def _throughout(work: _Work) -> Edits:
+    """Put something in place of a part that stands in several places."""
+    counted = Counter(spot.node for spot in work.parts if not isinstance(spot.node, Number | Negation))
+    for node in (node for node, count in counted.items() if count > 1 and node != _E):
+        applied = [Call(function, (node,)) for function in work.functions]
+        for new in dict.fromkeys((*applied, *work.material)):
+            if new != node and work.is_array(new) == work.is_array(node) and _count(new) <= 8:
+                missing = _missing_term(work, node, new)
+                sentence = f"{work.text(node)} should be {work.text(new)} throughout"
+                if missing is not None:
+                    sentence = f"the term {work.text(missing)} is missing next to {work.text(node)} throughout"
+                yield _Edit(_renamed(work.answer, node, new), sentence)
+    calls = Counter(spot.node.function for spot in work.parts if _has_one_argument(spot.node))  # type: ignore[attr-defined]
+    for function in (name for name, count in calls.items() if count > 1):
+        for factor in work.scalars[:6]:
+            tree = _in_every_argument(work.answer, function, factor)
+            where = f"in every argument of {work.words.function(function)}"
+            yield _Edit(tree, f"the factor {work.text(factor)} is missing {where}")
+
+
+def _in_every_argument(node: Node, function: str, factor: Node) -> Node:
+    for place, child in enumerate(children(node)):
+        changed = _in_every_argument(child, function, factor)
+        if changed is not child:
+            node = _with_child(node, place, changed)
+    if isinstance(node, Call) and node.function == function and _has_one_argument(node):
+        return replace(node, arguments=(Product(factor, node.arguments[0], Times.JUXTAPOSED),))
+    return node
 
 
 # --- The order of trial ----------------------------------------------------------------------------------------------
@@ -1534,21 +1658,24 @@ EDITS: Final[Sequence[tuple[Callable[[_Work], Edits], int]]] = (
     (_bases, 16),
     (_complements, 16),
     (_swapped_names, 16),
-    (_missing_brackets, 16),
     (_exponents, 48),
     (_missing_side_by_side, 12),
     (_extra_side_by_side, 12),
     (_atoms_side_by_side, 12),
+    (_missing_brackets, 16),
     (_missing_beside, 12),
+    (_fractions, 16),
     (_extra_factors, 24),
     (_missing_factors, 80),
     (_missing_terms, 30),
     (_extra_terms, 16),
     (_extra_brackets, 8),
-    (_fractions, 16),
     (_indices, 24),
     (_products, 12),
+    (_long_transposes, 12),
+    (_moved_factors, 12),
     (_functions, 24),
+    (_throughout, 32),
     (_other_side_by_side, 12),
     (_other_names, 32),
     (_other_numbers, 24),
@@ -1596,11 +1723,16 @@ class _Claim:
         if found is not None:
             return found
         # No edit to name: say which way it is wrong.
+        mine, theirs = _variables(self.yours), _variables(self.wanted)
+        more, fewer = _listed(sorted(theirs - mine)), _listed(sorted(mine - theirs))
         if compared.lower:
-            return Repair("this is an upper bound, but not tight", self.expected, LOOSE)
+            why = f": the true cost does not grow with {fewer}" if fewer else ""
+            return Repair(f"this is an upper bound, but not tight{why}", self.expected, LOOSE)
+        if more:
+            return Repair(f"the true cost also grows with {more}", self.expected, LOOSE)
         if compared.upper:
             return Repair("the true cost grows faster than this", self.expected, LOOSE)
-        return None
+        return Repair(f"the true cost does not grow with {fewer}", self.expected, LOOSE) if fewer else None
 
     def _is_sum(self) -> bool:
         return self.yours.below == self.wanted.below == frozenset({growth.ONE})
@@ -1616,7 +1748,9 @@ class _Claim:
         if len(extra) != 1 or len(missing) != 1:
             return None
         ratio = extra[0] / missing[0]
-        above = Monomial(tuple(row for row in ratio.factors if (row[1] or row[2]) > 0))
+        zero = Fraction(0)
+        rows = ((name, max(power, zero), max(logs, zero)) for name, power, logs in ratio.factors)
+        above = Monomial(tuple(row for row in rows if any(row[1:])))
         below = above / ratio
         edited = self._edited(missing if len(mine) == 1 else [*sorted(mine & theirs, key=str), *missing])
         where = f"the term {_monomial_words(extra[0])}" if len(mine) > 1 else ""
@@ -1659,6 +1793,10 @@ class _Claim:
     def _edited(self, monomials: Sequence[Monomial]) -> Node:
         inside = _sum([_monomial_tree(one) for one in monomials])
         return replace(self.answer, arguments=(inside,)) if isinstance(self.answer, Call) else inside
+
+
+def _variables(of: Growth) -> set[str]:
+    return {name for one in (*of.above, *of.below) for name, _, _ in one.factors}
 
 
 def _monomial_tree(monomial: Monomial) -> Node:

@@ -1197,6 +1197,8 @@ class Evaluation:
         vectors = left.is_vector() and right.is_vector()
         if times is Times.DOT and vectors and (alike or (left.rows, left.columns) == (right.columns, right.rows)):
             return _bounded(_inner(left.flat(), right.flat()))
+        if times is Times.MATRIX and vectors and alike and not fits and left.columns == ONE:
+            return _bounded(_inner(left.flat(), right.flat()))  # as in NumPy: a vector is neither row nor column
         elementwise = (
             times is Times.ELEMENTWISE
             or (times is Times.STAR and alike)

@@ -13,8 +13,8 @@ that count nothing: while a function is counted, numpy's and math's functions ar
 counting values. Tensors are watched by modes of torch's dispatcher; torch's own FlopCounterMode is not enough, it
 counts nothing for mv, dot and the attention kernel of a CPU.
 
-Where a value becomes a plain number all the same (float(x), .numpy() written to a list, np.linalg.inv), products of it
-would be missed. Then the count is `lost`, and says so: a count is complete or it is none.
+Where a value becomes a plain number all the same (float(x), tensor.tolist()), its products would be missed, and what
+np.linalg.inv does is not seen. Then the count is `lost` and says so: it is complete or it is none.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from __future__ import annotations
 import contextlib
 import functools
 import math
-import operator
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from itertools import chain
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
@@ -83,7 +83,9 @@ def _through_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, out: Any = 
     else:
         out = None
     result = getattr(ufunc, method)(*plain, **options)
-    _count_ufunc(ufunc, method, inputs, plain, result, options)
+    _count_ufunc(ufunc, method, inputs, plain, result)
+    if "axes" in options or (ufunc.signature is not None and "axis" in options):
+        _now.lose(f"np.{ufunc.__name__} along other axes")
     product = ufunc.__name__ == "multiply" and method in ("__call__", "outer") and all(map(_is_counting, inputs))
     if out is None:
         return _kept(result, product=product)
@@ -93,13 +95,12 @@ def _through_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, out: Any = 
     return out[0] if len(out) == 1 else out
 
 
-def _count_ufunc(
-    ufunc: Any, method: str, inputs: Sequence[Any], plain: Sequence[Any], result: Any, options: dict[str, Any]
-) -> None:  # fmt: skip
-    if any(getattr(each, "dtype", None) == object for each in plain):
+def _count_ufunc(ufunc: Any, method: str, inputs: Sequence[Any], plain: Sequence[Any], result: Any) -> None:
+    """Count one call; `method` is __call__, reduce, outer, …."""
+    if any(getattr(each, "dtype", None) == np.dtype(object) for each in plain):
         _now.lose("an array of objects")
     if ufunc.signature is not None:  # of matmul and its relatives: the last axis of the first factor is summed over
-        if ufunc.__name__ not in ("matmul", "vecdot", "matvec", "vecmat") or "axes" in options or "axis" in options:
+        if ufunc.__name__ not in ("matmul", "vecdot", "matvec", "vecmat"):
             _now.lose(f"np.{ufunc.__name__}")
         _now.multiply_adds += _size(result) * _shape(plain[0])[-1]
         return
@@ -111,7 +112,7 @@ def _count_ufunc(
         _now.elementwise += _size(first if method in ("__call__", "outer") else plain[0])
 
 
-class CountingNumber(NDArrayOperatorsMixin, float):
+class CountingNumber(NDArrayOperatorsMixin, float):  # type: ignore[misc]  # pow takes a modulus in one
     """An entry of a counting array. Unlike float64 it hears of it when somebody takes its plain value."""
 
     product = False
@@ -148,12 +149,13 @@ class CountingArray(np.ndarray[Any, Any]):
     def __array_function__(self, function: Any, types: Any, arguments: Any, options: Any) -> Any:
         name = function.__name__
         if name in _PLAINLY:
-            before = [each for each in _counting_in([*arguments, *options.values()])]
+            before = list(_counting_in([*arguments, *options.values()]))
             result = function(*_plain(arguments), **{key: _plain(each) for key, each in options.items()})
             if name == "einsum":
                 _count_einsum(_plain(arguments), options.get("optimize", False))
             elif name in _CONTRACTIONS:
-                _count_contraction(*_plain([*arguments, *options.values()])[:2], result)
+                left, right = _plain([*arguments, *options.values()])[:2]
+                _count_contraction(left, right, result)
             elif name in _REDUCTIONS:
                 _now.elementwise += sum(each.size for each in before)
             out = options.get("out")
@@ -168,14 +170,14 @@ class CountingArray(np.ndarray[Any, Any]):
 
     def __setitem__(self, key: Any, value: Any) -> None:
         super().__setitem__(_plain(key), _plain(value))
-        self.product = self.product or getattr(value, "product", False)
+        self.product = getattr(value, "product", False)  # a table of products that is filled entry by entry
 
     def __iter__(self) -> Iterator[Any]:
         if not self.ndim:
             raise TypeError("iteration over a 0-d array")
         return (self[i] for i in range(len(self)))
 
-    def dot(self, other: Any, out: Any = None) -> Any:  # type: ignore[override]
+    def dot(self, other: Any, out: Any = None) -> Any:
         """Return np.dot(self, other), which is counted."""
         return _dot(self, other) if out is None else _dot(self, other, out=out)
 
@@ -193,6 +195,14 @@ class CountingArray(np.ndarray[Any, Any]):
         if not isinstance(result, CountingArray):
             _now.lose("x.view")
         return result
+
+    def take(self, *arguments: Any, **options: Any) -> Any:
+        """Return entries that count on."""
+        return _kept(super().take(*arguments, **options), product=self.product)
+
+    def trace(self, *arguments: Any, **options: Any) -> Any:
+        """Return a sum that counts on."""
+        return _kept(super().trace(*arguments, **options))
 
     @property
     def flat(self) -> Any:
@@ -303,8 +313,8 @@ _MOVES = frozenset({
 _LIKE = frozenset({"zeros_like", "ones_like", "empty_like", "full_like"})
 _PLAINLY = _CONTRACTIONS | _REDUCTIONS | _MOVES | _LIKE | {"einsum"}  # run on plain arrays
 _OF_SEVERAL = frozenset({
-    "concatenate", "concat", "stack", "vstack", "hstack", "dstack", "row_stack", "column_stack", "block", "select", "choose",
-    "broadcast_arrays", "meshgrid", "ix_", "lexsort",
+    "concatenate", "concat", "stack", "vstack", "hstack", "dstack", "row_stack", "column_stack", "block", "select",
+    "choose", "broadcast_arrays", "meshgrid", "ix_", "lexsort",
 })  # fmt: skip
 
 
@@ -345,16 +355,16 @@ def _einsum_terms(operands: Sequence[Any]) -> tuple[list[list[Any]], set[Any], S
     else:  # a, [0, 1], b, [1, 2], [0, 2]
         pairs = len(operands) // 2
         texts = [["…" if index is Ellipsis else index for index in operands[2 * i + 1]] for i in range(pairs)]
-        arrow, result, arrays = len(operands) % 2, operands[-1], operands[: 2 * pairs : 2]
-    terms = []
+        arrow, result, arrays = "->" * (len(operands) % 2), operands[-1], operands[: 2 * pairs : 2]
+    terms: list[list[Any]] = []
     for text, array in zip(texts, arrays, strict=True):
         dots = len(_shape(array)) - len(text) + 1
-        expanded = [[("…", place) for place in range(-dots, 0)] if index == "…" else [index] for index in text]
-        terms.append(functools.reduce(operator.iadd, expanded, []))
-    indices = functools.reduce(operator.iadd, terms, [])
+        named = [[("…", place) for place in range(-dots, 0)] if index == "…" else [index] for index in text]
+        terms.append(list(chain.from_iterable(named)))
+    indices = list(chain.from_iterable(terms))
     once = {index for index in indices if isinstance(index, tuple) or indices.count(index) == 1}
-    named = {index for index in indices if isinstance(index, tuple) or index in list(result)}
-    return terms, named if arrow else once, arrays
+    asked = {index for index in indices if isinstance(index, tuple) or index in list(result)}
+    return terms, asked if arrow else once, arrays
 
 
 def _counting(function: Any) -> Any:
@@ -416,7 +426,9 @@ def _losing(function: Any) -> Any:
 def _replacements() -> dict[int, tuple[Any, Any]]:
     """Return by id each function of NumPy's and math's, and what takes its place."""
     kinds = (FunctionType, BuiltinFunctionType, type(np.sum), np.ufunc)
-    found = {id(each): (each, _counting(each)) for each in list(vars(np).values()) if isinstance(each, kinds)}
+    found: dict[int, tuple[Any, Any]] = {}
+    found |= {id(each): (each, _counting(each)) for each in list(vars(np).values()) if isinstance(each, kinds)}
+    del found[id(np.isscalar)]  # a counting number is one
     found |= {id(e): (e, _counting_math(e)) for e in list(vars(math).values()) if isinstance(e, BuiltinFunctionType)}
     found[id(np.nditer)] = (np.nditer, _losing(np.nditer))
     return found
@@ -446,85 +458,100 @@ def _counting_functions(namespaces: Sequence[dict[str, Any]]) -> Iterator[None]:
 # ── torch ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 # Where the first factor stands among the arguments.
-_TORCH_CONTRACTIONS = {
-    "mm": 0,
-    "bmm": 0,
-    "mv": 0,
-    "dot": 0,
-    "vdot": 0,
-    "addmm": 1,
-    "baddbmm": 1,
-    "addbmm": 1,
-    "addmv": 1,
-}
-_TORCH_SUMS = frozenset({"sum", "nansum", "mean", "add", "sub", "rsub", "cumsum"})
-_TORCH_COPIES = frozenset({"clone", "_to_copy", "cat", "stack", "_unsafe_view", "copy", "_reshape_copy"})
-_TORCH_UNKNOWN = ("linalg_", "_linalg_", "convolution", "_native_multi_head", "_transformer_encoder", "_cdist", "_fft", "lstm", "gru", "rnn", "mkldnn")  # fmt: skip
-_TORCH_PLAIN = frozenset({"item", "tolist", "__float__", "__int__", "__complex__"})
+_FACTORS_AT = {"mm": 0, "bmm": 0, "mv": 0, "dot": 0, "vdot": 0, "addmm": 1, "baddbmm": 1, "addbmm": 1, "addmv": 1}
+_SUMS = frozenset({"sum", "nansum", "mean", "add", "sub", "rsub", "cumsum"})
+_COPIES = frozenset({"clone", "_to_copy", "cat", "stack", "_unsafe_view", "copy", "_reshape_copy"})
+_CLOSED = (
+    "linalg_", "_linalg_", "convolution", "_native_multi_head", "_transformer_encoder", "_cdist", "_fft", "lstm", "gru",
+    "rnn", "mkldnn",
+)  # fmt: skip
+_EXITS = frozenset({"item", "tolist", "__float__", "__int__", "__complex__"})
 
 
-def _torch_modes(torch: Any) -> list[Any]:
-    """Return what watches tensors: the operations they go through, and the ways they become plain numbers."""
-    from torch.overrides import TorchFunctionMode
-    from torch.utils._python_dispatch import TorchDispatchMode
+class _Tensors:
+    """What is known about tensors while a call is counted."""
 
-    products: dict[int, Any] = {}  # by address: a tensor kept alive, so that no other gets the address
+    def __init__(self, torch: Any) -> None:
+        self._kind = torch.Tensor
+        self._products: dict[int, Any] = {}  # by address: a tensor kept alive, so that no other gets the address
 
-    def is_product(value: Any) -> bool:
-        return isinstance(value, torch.Tensor) and value.untyped_storage().data_ptr() in products
+    def note(self, operation: Any, arguments: Sequence[Any], result: Any) -> None:
+        """Count one operation of torch's lowest level and remember whether its result holds products."""
+        name = operation.overloadpacket.__name__
+        in_place = name.endswith("_") and not name.endswith("__")
+        name = name.rstrip("_") if in_place else name
+        tensors = [each for each in _flattened(arguments) if isinstance(each, self._kind)]
+        if getattr(operation, "is_view", False):
+            return
+        self._count(name, arguments, tensors, result)
+        if not isinstance(result, self._kind):
+            return
+        sources = tensors[1:] if name == "copy" else tensors  # the first is written to
+        copied = name in _COPIES and any(map(self._is_product, sources))
+        if copied or (name == "mul" and len(tensors) == 2 and result.is_floating_point()):
+            self._products[_address(result)] = result
+        elif in_place:
+            self._products.pop(_address(result), None)
 
-    def count(name: str, arguments: Sequence[Any], result: Any, *, is_view: bool) -> bool:
-        """Count an operation; return whether its result holds products."""
-        tensors = [each for each in _flattened(arguments) if isinstance(each, torch.Tensor)]
-        if name in _TORCH_CONTRACTIONS:
-            left, right = arguments[_TORCH_CONTRACTIONS[name] :][:2]
+    def _count(self, name: str, arguments: Sequence[Any], tensors: Sequence[Any], result: Any) -> None:
+        products = sum(each.numel() for each in tensors if self._is_product(each))
+        if name in _FACTORS_AT:
+            left, right = arguments[_FACTORS_AT[name] :][:2]
             _now.multiply_adds += left.numel() * (right.shape[-1] if right.ndim > 1 else 1)
-        elif name.startswith("_scaled_dot_product") and not name.endswith("backward"):
+        elif name.startswith("_scaled_dot_product"):
             query, key, value = arguments[:3]
             _now.multiply_adds += query.shape[:-1].numel() * key.shape[-2] * (query.shape[-1] + value.shape[-1])
         elif name in ("addcmul", "addr"):
             _now.multiply_adds += result.numel()
-        elif name.startswith(_TORCH_UNKNOWN):
+        elif name.startswith(_CLOSED):
             _now.lose(f"torch.{name}")
-        elif name in _TORCH_SUMS and any(map(is_product, tensors)):
-            _now.multiply_adds += sum(each.numel() for each in tensors if is_product(each))
-        elif name in _TORCH_COPIES:
-            return any(map(is_product, tensors))
-        elif not is_view and isinstance(result, torch.Tensor):
-            _now.elementwise += max([result.numel(), *(each.numel() for each in tensors)])
-        return name == "mul" and len(tensors) == 2 and result.is_floating_point()
+        elif products and name in _SUMS:
+            _now.multiply_adds += products
+        elif name not in _COPIES and isinstance(result, self._kind):
+            _now.elementwise += max(each.numel() for each in [result, *tensors])
 
-    class Operations(TorchDispatchMode):  # type: ignore[misc]
-        def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # noqa: ARG002 - torch's
-            result = function(*args, **(kwargs or {}))
-            name = function.overloadpacket.__name__
-            in_place = name.endswith("_") and not name.endswith("__")
-            is_view = getattr(function, "is_view", False)
-            product = count(name.rstrip("_") if in_place else name, args, result, is_view=is_view)
-            if isinstance(result, torch.Tensor) and not is_view:
-                address = result.untyped_storage().data_ptr()
-                if product:
-                    products[address] = result
-                elif in_place:
-                    products.pop(address, None)
+    def _is_product(self, tensor: Any) -> bool:
+        return _address(tensor) in self._products
+
+
+def _address(tensor: Any) -> int:
+    address: int = tensor.untyped_storage().data_ptr()
+    return address
+
+
+def _torch_modes(torch: Any) -> list[Any]:
+    """Return what watches tensors: the operations they go through, and the ways they become plain numbers."""
+    watched = _Tensors(torch)
+    dispatch: Any = torch.utils._python_dispatch.TorchDispatchMode  # noqa: SLF001 - where FlopCounterMode has it from
+    override: Any = torch.overrides.TorchFunctionMode
+
+    class Operations(dispatch):  # type: ignore[misc]
+        def __torch_dispatch__(self, operation: Any, _types: Any, arguments: Any = (), options: Any = None) -> Any:
+            result = operation(*arguments, **(options or {}))
+            watched.note(operation, arguments, result)
             return result
 
-    class Exits(TorchFunctionMode):  # type: ignore[misc]
-        def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # noqa: ARG002 - torch's
-            global _now  # noqa: PLW0603 - see counted
+    class Exits(override):  # type: ignore[misc]
+        def __torch_function__(self, function: Any, _types: Any, arguments: Any = (), options: Any = None) -> Any:
             name = getattr(function, "__name__", "")
-            if name in ("__repr__", "__format__"):  # showing a tensor is no part of the computation
-                _now, shown = Tally(), _now
-                try:
-                    return function(*args, **(kwargs or {}))
-                finally:
-                    _now = shown
-            if name in _TORCH_PLAIN and (args[0].is_floating_point() or args[0].is_complex()):
+            with _uncounted() if name in ("__repr__", "__format__") else contextlib.nullcontext():
+                result = function(*arguments, **(options or {}))
+            if name in _EXITS and (arguments[0].is_floating_point() or arguments[0].is_complex()):
                 _now.lose(f"tensor.{name}")
-            result = function(*args, **(kwargs or {}))
             return _kept(result) if name in ("numpy", "__array__") else result
 
     return [Exits(), Operations()]
+
+
+@contextlib.contextmanager
+def _uncounted() -> Iterator[None]:
+    """Leave out what showing a tensor computes."""
+    global _now  # noqa: PLW0603 - see counted
+    _now, kept = Tally(), _now
+    try:
+        yield
+    finally:
+        _now = kept
 
 
 def _flattened(values: Any) -> Iterator[Any]:

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.worker import tools, wire
+from engine.worker import counting, tools, wire
 from engine.worker.sources import DisplayOnly, StudentFile, StudentModules
 
 OUTPUT_KEPT = 64 * 2**10
@@ -85,6 +85,7 @@ class Server:
             "find": self._find,
             "reseed": self._reseed,
             "call": self._call,
+            "count": self._count,
         }
         while True:
             try:
@@ -173,6 +174,18 @@ class Server:
                 return reply
         # A module written for tensors fails on arrays in a way that says nothing: show its failure on tensors.
         return failures[_as_float64_tensors]
+
+    def _count(self, module: str, name: str, arguments: list[Any]) -> dict[str, Any]:
+        """Count the operations of a call, made as `_call` makes it."""
+        assert self._modules is not None
+        namespaces = [vars(sys.modules[file]) for file in self._modules.files if file in sys.modules]
+        reply: dict[str, Any] = {}
+        for convert in self._conversions(name) if (module, name) in self._tensors else [wire.copy]:
+            try:
+                return counting.counted(self._function(module, name), convert(arguments), namespaces)
+            except BaseException as error:  # noqa: BLE001 - see _attempt
+                reply = _described(error)
+        return reply
 
     def _function(self, module: str, name: str) -> Callable[..., Any]:
         return getattr(tools, name) if module == TOOLS else self._found[module, name]

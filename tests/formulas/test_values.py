@@ -167,7 +167,7 @@ def test_a_product_means_what_its_sign_and_shapes_say(left, right, how, expected
 @pytest.mark.parametrize(
     ("node", "sentence"),
     [
-        (times("x", "y", Times.MATRIX), "x is n×1, it cannot multiply y, which is n×1, from the left"),
+        (times("r", "s", Times.MATRIX), "r is 1×n, it cannot multiply s, which is 1×n, from the left"),
         (times("A", plus("r", "s"), Times.MATRIX), "A is n×m, it cannot multiply a 1×n from the left"),
         (times(plus("r", "s"), "B", Times.MATRIX), "B is m×n, it cannot multiply a 1×n from the right"),
         (times(Transposed(Name("A")), "u"), "Aᵀ is m×n, it cannot multiply u, which is m×1, from the left"),

@@ -1,0 +1,234 @@
+"""How many multiply-adds a student's function does, as an exact polynomial in the sizes, against what they claim.
+
+A worker counts one call at a time (engine/worker/counting.py). Here the function is asked at as many sizes as a
+polynomial has coefficients, the coefficients are found in exact arithmetic, and at further sizes the polynomial must
+give the count to the last unit. If it does not, there is no polynomial and nothing is said.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+from typing import Any
+
+import numpy as np
+import sympy as sp
+from sympy import QQ
+from sympy.polys.matrices import DomainMatrix
+
+from engine.judge import counts
+from engine.records import Submission
+from engine.workers import Budget, Zygotes
+from formulas.growth import NONE, Assumptions, Growth, NotAGrowth, assumptions_of, compare, growth_of, growth_of_tree
+from formulas.tree import Node
+
+MOST_POWER = 3  # of one variable in a monomial
+MOST_DEGREE = 4  # of a monomial
+MOST_COUNTED = 10**12  # at the sizes below an honest count has five digits
+# Further sizes, where the polynomial has to hold; in none of them are two variables equal, as in those of `_grid`.
+HELD_OUT = ((7, 4, 9), (4, 9, 6), (9, 7, 5), (6, 10, 7), (12, 8, 3))
+
+Sizes = Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What a function does at all sizes: `polynomial` multiply-adds, `text` for people."""
+
+    function: str
+    variables: tuple[str, ...]
+    polynomial: sp.Expr
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """A function of the contract and the arguments it is called with at given sizes."""
+
+    item: str
+    variables: tuple[str, ...]
+    arguments: Callable[[Sizes], tuple[Any, ...]]
+    assuming: Assumptions = NONE  # under which it stands for what the question asks
+
+
+def count(call: Callable[[Sizes], int | None], variables: Sequence[str], function: str = "function") -> Counted | None:
+    """Find the polynomial whose values `call` returns; None if there is none, or a call has no count.
+
+    >>> count(lambda size: size["M"] ** 2 * size["k"] * 2 + 3 * size["M"] * size["k"] ** 2, ["M", "k"]).text
+    '2 M² k + 3 M k²'
+    >>> count(lambda size: 2 ** size["M"], ["M", "k"]) is None
+    True
+    """
+    values: list[int] = []
+    for sizes in sizes_for(variables):
+        value = call(sizes)
+        if value is None:
+            return None
+        values.append(value)
+    return _fitted(values, variables, function)
+
+
+def sizes_for(variables: Sequence[str]) -> list[dict[str, int]]:
+    """Return the sizes a function is called at: those that determine the polynomial, then those that test it."""
+    return [dict(zip(variables, point, strict=True)) for point in _points(len(variables))]
+
+
+def counted(submission: Submission, experiment: Experiment, zygotes: Zygotes, budget: Budget) -> Counted | None:
+    """Count what a submission's function does; None if it cannot be called, or counted, or is no polynomial.
+
+    There is none either if the rest of the arithmetic outgrows the multiply-adds: then these are not what it costs.
+    """
+    sizes = sizes_for(experiment.variables)
+    replies = counts(submission, experiment.item, [experiment.arguments(each) for each in sizes], zygotes, budget)
+    pairs = [pair for reply in replies if (pair := _accepted(reply)) is not None]
+    if len(pairs) < len(sizes):
+        return None
+    function = experiment.item.split(".", 1)[1]
+    found, rest = (_fitted(values, experiment.variables, function) for values in zip(*pairs, strict=True))
+    if found is None or (any(other for _, other in pairs) and (rest is None or not _is_bounded_by(rest, found))):
+        return None
+    return found
+
+
+def against_claim(counted: Counted, claim: Node | Growth, assuming: Assumptions = NONE) -> str:
+    """Return "" if the claim is a tight upper bound for the counted code, else a sentence that says where it fails.
+
+    A claim about other variables, or one that has no growth, cannot be compared: nothing is said.
+
+    >>> M, k = sp.symbols("M k")
+    >>> code = count(lambda size: 2 * size["M"] ** 2 * size["k"], ["M", "k"], "self_attention")
+    >>> against_claim(code, growth_of(M**2, [M, k]))
+    'You claim O(M²), your self_attention does 2 M² k multiply-adds: it grows faster along k = t (M fixed).'
+    """
+    try:
+        claimed = claim if isinstance(claim, Growth) else growth_of_tree(claim, counted.variables)
+        if not _variables_of(claimed) <= set(counted.variables):
+            return ""
+        compared = compare(_growth(counted), claimed, assuming)
+    except NotAGrowth:
+        return ""
+    if compared.above is not None:
+        difference = f"it grows faster along {compared.above}"
+    elif compared.below is not None:
+        difference = f"it grows more slowly along {compared.below}, so a smaller bound holds"
+    else:
+        return ""
+    does = f"your {counted.function} does {counted.text} multiply-adds"
+    return _with_superscripts(f"You claim O({claimed}), {does}: {difference}.")
+
+
+# ── polynomials ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _powers(variables: int) -> list[tuple[int, ...]]:
+    """Return the exponents of the monomials a count may have, largest degree first."""
+    found = [powers for powers in product(range(MOST_POWER + 1), repeat=variables) if sum(powers) <= MOST_DEGREE]
+    return sorted(found, key=lambda powers: (-sum(powers), [-power for power in powers]))
+
+
+def _points(variables: int) -> list[tuple[int, ...]]:
+    return [*_grid(variables), *(point[:variables] for point in HELD_OUT)]
+
+
+def _grid(variables: int) -> list[tuple[int, ...]]:
+    """Return a point for each monomial: the n-th size of a variable where its power is n.
+
+    With a monomial come all that divide it, and for such sets these points determine the coefficients.
+    """
+    return [tuple(2 + place + 3 * power for place, power in enumerate(powers)) for powers in _powers(variables)]
+
+
+def _fitted(values: Sequence[int], variables: Sequence[str], function: str) -> Counted | None:
+    """Return the polynomial with these values at the points, if there is one and it is positive in the end."""
+    powers = _powers(len(variables))
+    rows = [[prod(map(pow, point, each)) for each in powers] for point in _points(len(variables))]
+    known = len(powers)
+    system = DomainMatrix([list(map(QQ, row)) for row in rows[:known]], (known, known), QQ)
+    right = DomainMatrix([[QQ(value)] for value in values[:known]], (known, 1), QQ)
+    coefficients = [entry for (entry,) in system.lu_solve(right).to_list()]
+    for row, value in zip(rows[known:], values[known:], strict=True):
+        if sum(a * x for a, x in zip(coefficients, row, strict=True)) != value:
+            return None
+    terms = {each: QQ.to_sympy(a) for each, a in zip(powers, coefficients, strict=True) if a}
+    symbols = [sp.Symbol(name) for name in variables]
+    polynomial = sp.Add(*(a * prod(map(pow, symbols, each)) for each, a in terms.items()))
+    found = Counted(function, tuple(variables), polynomial, _text(terms, variables))
+    try:
+        _growth(found)
+    except NotAGrowth:  # nothing was counted, or a worker lies
+        return None
+    return found
+
+
+def _text(terms: Mapping[tuple[int, ...], sp.Rational], variables: Sequence[str]) -> str:
+    text = ""
+    for powers, value in terms.items():
+        names = [_with_superscripts(f"{name}^{power}") for name, power in zip(variables, powers, strict=True) if power]
+        number = [] if abs(value) == 1 and names else [str(abs(value))]
+        sign = (" - " if text else "-") if value < 0 else " + " if text else ""
+        text += sign + " ".join(number + names)
+    return text
+
+
+def _with_superscripts(text: str) -> str:
+    """Write M^2 as M²."""
+    return re.sub(r"\^(\d)(?!\d)", lambda found: "⁰ ²³⁴⁵⁶⁷⁸⁹"[int(found[1])].strip(), text)
+
+
+def _growth(counted: Counted) -> Growth:
+    return growth_of(counted.polynomial, [sp.Symbol(name) for name in counted.variables])
+
+
+def _is_bounded_by(one: Counted, other: Counted) -> bool:
+    return compare(_growth(one), _growth(other)).upper
+
+
+def _variables_of(growth: Growth) -> set[str]:
+    return {name for monomial in growth.above | growth.below for name, _, _ in monomial.factors}
+
+
+# ── what is counted ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _accepted(reply: Mapping[str, Any]) -> tuple[int, int] | None:
+    """Return what a worker says it counted, if that is two numbers of a believable size and nothing was lost."""
+    products, others = reply.get("multiply_adds"), reply.get("elementwise")
+    if type(products) is not int or type(others) is not int or reply.get("lost") != "":
+        return None
+    return (products, others) if 0 <= products <= MOST_COUNTED and 0 <= others <= MOST_COUNTED else None
+
+
+def _numbers(*shape: int) -> np.ndarray[Any, Any]:
+    """Return the same numbers every time, all different."""
+    return np.sin(1.0 + np.arange(prod(shape), dtype=float)).reshape(shape)
+
+
+def _self_attention(tokens: str, width: str, *, causal: bool = False) -> Experiment:
+    def arguments(size: Sizes) -> tuple[Any, ...]:
+        n, d = size[tokens], size[width]
+        mask = (np.triu(np.full((n, n), -np.inf), k=1),) if causal else ()
+        return (_numbers(n, d), _numbers(d, d), -_numbers(d, d), _numbers(d, d) / 2, *mask)
+
+    return Experiment("attention.self_attention", (tokens, width), arguments)
+
+
+def _cross_attention(size: Sizes) -> tuple[Any, ...]:
+    keys = _numbers(size["M"], size["k"])
+    return _numbers(size["N"], size["k"]), -keys, keys / 2
+
+
+# By question. Cross-attention is counted without its projections, so only while these cost no more than the rest.
+EXPERIMENTS: Mapping[str, Experiment] = {
+    "attention_cost": _self_attention("n", "d"),
+    "encoder_self_attention": _self_attention("M", "k"),
+    "decoder_self_attention": _self_attention("N", "k", causal=True),
+    "cross_attention": Experiment(
+        "attention.scaled_dot_product_attention",
+        ("M", "N", "k"),
+        _cross_attention,
+        assumptions_of([sp.Symbol("k") <= sp.Symbol("M"), sp.Symbol("k") <= sp.Symbol("N")]),
+    ),
+}
