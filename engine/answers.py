@@ -20,7 +20,7 @@ from typing import Any
 
 from checks.question import ONE_CHOICE, Kind, Part, Question, questions
 from engine.records import Counterexample, Diagnosis, Outcome, Verdict
-from formulas.decide import Judgement, decide, decide_trees, last_part, read_answer, same
+from formulas.decide import PROVED, Judgement, decide, decide_trees, last_part, read_answer, same, sentence
 from formulas.decide import Verdict as Found
 from formulas.meaning import Interpreter, Misfit
 from formulas.normal import Unsupported
@@ -225,7 +225,7 @@ def _formulas(question: Question, answer: Any) -> Marked:
                 _sensible(tree, part.symbols)
         except (Unreadable, Misfit) as error:
             label = f"{part.label}: " if part.label else ""
-            unread = Verdict(reads, Outcome.BROKEN, message=f"{label}{_sentence(str(error))}")
+            unread = Verdict(reads, Outcome.BROKEN, message=f"{label}{sentence(str(error))}")
             misfit = _named_as_written(part, tree) if isinstance(error, Misfit) else None
             return Marked((unread, Verdict(right, Outcome.BROKEN, message="The answer could not be read.")), misfit)
         trees.append(tree)
@@ -275,7 +275,7 @@ def _judged(part: Part, tree: Node) -> Judgement:
         symbols = Symbols(part.symbols.by_name, (*part.symbols.given, *accepted.given))
         other = decide_trees(tree, _tree(accepted.form, symbols), part.symbols, part.relation)
         if other.right:
-            return changed(other, message=f"{other.message} {_sentence(accepted.note)}")
+            return changed(other, message=f"{other.message} {sentence(accepted.note)}")
     return truth
 
 
@@ -295,10 +295,10 @@ def _refuted(
     said = [f"{part.label}:" if part.label else ""]
     if diagnosis is None:
         fixed = repair(tree, _tree(part.expected, part.symbols), part.symbols, part.relation)
-        said.append(_sentence(fixed.sentence) if fixed else "")
-    if part.relation == "theta":
+        said.append(sentence(fixed.sentence) if fixed else "")
+    if not judgement.yours:  # of another shape, or a growth: there are no two values to show
         said.append(judgement.message)
-    said.append(_sentence(f"as it happens, {judgement.agrees}") if judgement.agrees else "")
+    said.append(sentence(f"as it happens, {judgement.agrees}") if judgement.agrees else "")
     said.append(question.explains)
     return Verdict(
         check, Outcome.BROKEN, message=" ".join(filter(None, said)), counterexample=_example(judgement)
@@ -323,7 +323,8 @@ def _named(part: Part, tree: Node) -> Diagnosis | None:
 def _example(judgement: Judgement) -> Counterexample | None:
     if not judgement.yours:
         return None
-    where = judgement.counterexample.rsplit(": yours", 1)[0]
+    where, values, _ = judgement.counterexample.rpartition(": yours")
+    where = where if values else "the shape"
     return Counterexample(where, judgement.yours, judgement.expected)
 
 
@@ -353,12 +354,11 @@ def _derivation(question: Question, answer: Any) -> Marked:
             unread = [
                 Verdict(name, Outcome.BLOCKED, message="A line could not be read.") for name in (starts, follows, ends)
             ]
-            return Marked((Verdict(reads, Outcome.BROKEN, message=f"Line {number}: {_sentence(str(error))}"), *unread))
+            return Marked((Verdict(reads, Outcome.BROKEN, message=f"Line {number}: {sentence(str(error))}"), *unread))
     first, diagnosis = _first_line(question, part, lines, starts)
+    step, named = _followed(question, part, lines, follows)
     last, other = _last_line(question, part, lines, ends)
-    return Marked(
-        (Verdict(reads, Outcome.HELD), first, _followed(question, part, lines, follows), last), other or diagnosis
-    )
+    return Marked((Verdict(reads, Outcome.HELD), first, step, last), other or named or diagnosis)
 
 
 def _sides(text: str, part: Part) -> list[Node]:
@@ -391,18 +391,24 @@ def _first_line(question: Question, part: Part, lines: list[Line], check: str) -
     return Verdict(check, Outcome.BROKEN, message=said, counterexample=_example(best)), None
 
 
-def _followed(question: Question, part: Part, lines: list[Line], check: str) -> Verdict:
+def _followed(question: Question, part: Part, lines: list[Line], check: str) -> tuple[Verdict, Diagnosis | None]:
     """Compare each line with the one before, and where it differs with the question.
 
     A line that differs from the one before but is the quantity asked for has found its way back: the mistake was
     made before it.
     """
     if len(lines) < 2:
-        return Verdict(
-            check, Outcome.BROKEN, message="A derivation has at least two lines, each equal to the one before."
-        )
+        short = "A derivation has at least two lines, each equal to the one before."
+        return Verdict(check, Outcome.BROKEN, message=short), None
     symbols = part.symbols
-    steps = [(before, line, decide_trees(line.tree, before.tree, symbols)) for before, line in pairwise(lines)]
+    equal: set[frozenset[Node]] = set()  # a left side that is repeated on every line is not proved again
+    steps: list[tuple[Line, Line, Judgement]] = []
+    for before, line in pairwise(lines):
+        pair = frozenset((before.tree, line.tree))
+        found = PROVED if pair in equal else decide_trees(line.tree, before.tree, symbols)
+        if found.verdict is Found.PROVED:
+            equal.add(pair)
+        steps.append((before, line, found))
     asked = [_tree(start, symbols) for start, _ in _truths(question, part)]
     wrong = [
         (before, line, found)
@@ -411,23 +417,24 @@ def _followed(question: Question, part: Part, lines: list[Line], check: str) -> 
     ]
     if not wrong:
         proved = all(found.verdict is Found.PROVED for _, _, found in steps)
-        return Verdict(check, Outcome.HELD, proved=proved)
+        return Verdict(check, Outcome.HELD, proved=proved), None
     before, line, found = wrong[0]
     share = Fraction(len(steps) - len(wrong), len(steps))
     same = line.number == before.number
     place = f"The right side of line {line.number}" if same else f"Line {line.number}"
     if found.verdict is Found.UNKNOWN:
         undecided = f"{place} could be neither proved nor refuted. A person looks at it."
-        return Verdict(check, Outcome.MANUAL, message=undecided, share=share)
+        return Verdict(check, Outcome.MANUAL, message=undecided, share=share), None
     said = [f"{place} does not equal {'its left side' if same else f'line {before.number}'}."]
     others = sorted({each.number for _, each, _ in wrong[1:]})
     if others:
         said.append(f"It is the first that goes wrong; line {' and line '.join(map(str, others))} does, too.")
     fixed = repair(line.tree, before.tree, symbols, "equal")
-    said.append(_sentence(fixed.sentence) if fixed else "")
+    said.append(sentence(fixed.sentence) if fixed else "")
     said.append("" if found.yours else found.message)
     message = " ".join(filter(None, said))
-    return Verdict(check, Outcome.BROKEN, message=message, counterexample=_example(found), share=share)
+    verdict = Verdict(check, Outcome.BROKEN, message=message, counterexample=_example(found), share=share)
+    return verdict, _named(part, line.tree)
 
 
 def _last_line(question: Question, part: Part, lines: list[Line], check: str) -> tuple[Verdict, Diagnosis | None]:
@@ -550,6 +557,7 @@ def _number(question: Question, answer: Any) -> Marked:
     printed = Verdict(digits, Outcome.BROKEN, message=" ".join(off)) if off else Verdict(digits, Outcome.HELD)
     if extra:
         many = f"This takes {wanted}, not {extra + len(values)}."
+        share *= Fraction(len(values), extra + len(values))  # numbers that were not asked for are wrong
         return Marked((Verdict(right, Outcome.BROKEN, message=many, share=share), printed))
     return Marked((Verdict(right, Outcome.HELD, message=found[0].message), printed))
 
@@ -626,8 +634,3 @@ def _shown(value: Any) -> str:
     if isinstance(value, float) and not math.isfinite(value):
         text = str(value)
     return text if len(text) <= 60 else f"{text[:57]}…"
-
-
-def _sentence(text: str) -> str:
-    text = text.strip()
-    return text[:1].upper() + text[1:] + ("" if text[-1:] in ".!?^" or "\n" in text else ".") if text else ""

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
-from formulas.decide import Verdict, decide, last_part
+from formulas.decide import Verdict, decide, last_part, sentence
 from formulas.reader import Unreadable, read
 from formulas.repair import repair
 from formulas.symbols import SymbolError, Symbols, declared
@@ -106,7 +106,7 @@ def _judged(line: str, number: int) -> tuple[dict[str, Any], object]:
 def _hint(answer: str, expected: str, symbols: Symbols, relation: str) -> str:
     trees = [last_part(read(text, symbols)) for text in (answer, expected)]
     found = repair(trees[0], trees[1], symbols, relation)
-    return f"{found.sentence[:1].upper()}{found.sentence[1:].rstrip('.')}." if found else ""
+    return sentence(found.sentence) if found else ""
 
 
 class _BadRecord(Exception):

@@ -36,12 +36,17 @@ Sizes = Mapping[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """What a function does at all sizes: `polynomial` multiply-adds, `text` for people."""
+    """What a function does at all sizes: `polynomial` multiply-adds, `text` for people.
+
+    `rest` is all other arithmetic (softmax, mostly), None if it is no polynomial: a sum that is computed anew for every
+    entry can cost more than the products, so only what is known of both may be called less than a claim.
+    """
 
     function: str
     variables: tuple[str, ...]
     polynomial: sp.Expr
     text: str
+    rest: sp.Expr | None = sp.S.Zero
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +73,7 @@ def count(call: Callable[[Sizes], int | None], variables: Sequence[str], functio
         if value is None:
             return None
         values.append(value)
-    return _fitted(values, variables, function)
+    return _named(_polynomial(values, variables), variables, function, rest=sp.S.Zero)
 
 
 def sizes_for(variables: Sequence[str]) -> list[dict[str, int]]:
@@ -77,20 +82,15 @@ def sizes_for(variables: Sequence[str]) -> list[dict[str, int]]:
 
 
 def counted(submission: Submission, experiment: Experiment, zygotes: Zygotes, budget: Budget) -> Counted | None:
-    """Count what a submission's function does; None if it cannot be called, or counted, or is no polynomial.
-
-    There is none either if the rest of the arithmetic outgrows the multiply-adds: then these are not what it costs.
-    """
-    sizes = sizes_for(experiment.variables)
+    """Count what a submission's function does; None if it cannot be called, or counted, or is no polynomial."""
+    variables = experiment.variables
+    sizes = sizes_for(variables)
     replies = counts(submission, experiment.item, [experiment.arguments(each) for each in sizes], zygotes, budget)
     pairs = [pair for reply in replies if (pair := _accepted(reply)) is not None]
     if len(pairs) < len(sizes):
         return None
-    function = experiment.item.split(".", 1)[1]
-    found, rest = (_fitted(values, experiment.variables, function) for values in zip(*pairs, strict=True))
-    if found is None or (any(other for _, other in pairs) and (rest is None or not _is_bounded_by(rest, found))):
-        return None
-    return found
+    products, others = (_polynomial(values, variables) for values in zip(*pairs, strict=True))
+    return _named(products, variables, experiment.item.split(".", 1)[1], rest=others)
 
 
 def against_claim(counted: Counted, claim: Node | Growth, assuming: Assumptions = NONE) -> str:
@@ -107,13 +107,14 @@ def against_claim(counted: Counted, claim: Node | Growth, assuming: Assumptions 
         claimed = claim if isinstance(claim, Growth) else growth_of_tree(claim, counted.variables)
         if not _variables_of(claimed) <= set(counted.variables):
             return ""
-        compared = compare(_growth(counted), claimed, assuming)
+        above = compare(_growth(counted.polynomial), claimed, assuming).above
+        whole = None if counted.rest is None else compare(_growth(counted.polynomial + counted.rest), claimed, assuming)
     except NotAGrowth:
         return ""
-    if compared.above is not None:
-        difference = f"it grows faster along {compared.above}"
-    elif compared.below is not None:
-        difference = f"it grows more slowly along {compared.below}, so a smaller bound holds"
+    if above is not None:
+        difference = f"it grows faster along {above}"
+    elif whole is not None and whole.below is not None:
+        difference = f"it grows more slowly along {whole.below}, so a smaller bound holds"
     else:
         return ""
     does = f"your {counted.function} does {counted.text} multiply-adds"
@@ -124,9 +125,8 @@ def against_claim(counted: Counted, claim: Node | Growth, assuming: Assumptions 
 
 
 def _powers(variables: int) -> list[tuple[int, ...]]:
-    """Return the exponents of the monomials a count may have, largest degree first."""
-    found = [powers for powers in product(range(MOST_POWER + 1), repeat=variables) if sum(powers) <= MOST_DEGREE]
-    return sorted(found, key=lambda powers: (-sum(powers), [-power for power in powers]))
+    """Return the exponents of the monomials a count may have."""
+    return [powers for powers in product(range(MOST_POWER + 1), repeat=variables) if sum(powers) <= MOST_DEGREE]
 
 
 def _points(variables: int) -> list[tuple[int, ...]]:
@@ -141,8 +141,8 @@ def _grid(variables: int) -> list[tuple[int, ...]]:
     return [tuple(2 + place + 3 * power for place, power in enumerate(powers)) for powers in _powers(variables)]
 
 
-def _fitted(values: Sequence[int], variables: Sequence[str], function: str) -> Counted | None:
-    """Return the polynomial with these values at the points, if there is one and it is positive in the end."""
+def _polynomial(values: Sequence[int], variables: Sequence[str]) -> sp.Expr | None:
+    """Return the polynomial with these values at the points, if there is one."""
     powers = _powers(len(variables))
     rows = [[prod(map(pow, point, each)) for each in powers] for point in _points(len(variables))]
     known = len(powers)
@@ -152,20 +152,27 @@ def _fitted(values: Sequence[int], variables: Sequence[str], function: str) -> C
     for row, value in zip(rows[known:], values[known:], strict=True):
         if sum(a * x for a, x in zip(coefficients, row, strict=True)) != value:
             return None
-    terms = {each: QQ.to_sympy(a) for each, a in zip(powers, coefficients, strict=True) if a}
     symbols = [sp.Symbol(name) for name in variables]
-    polynomial = sp.Add(*(a * prod(map(pow, symbols, each)) for each, a in terms.items()))
-    found = Counted(function, tuple(variables), polynomial, _text(terms, variables))
+    terms = zip(coefficients, powers, strict=True)
+    return sp.Add(*(QQ.to_sympy(a) * prod(map(pow, symbols, each)) for a, each in terms if a))
+
+
+def _named(
+    polynomial: sp.Expr | None, variables: Sequence[str], function: str, *, rest: sp.Expr | None
+) -> Counted | None:
+    if polynomial is None:
+        return None
     try:
-        _growth(found)
+        _growth(polynomial)
     except NotAGrowth:  # nothing was counted, or a worker lies
         return None
-    return found
+    return Counted(function, tuple(variables), polynomial, _text(polynomial, variables), rest)
 
 
-def _text(terms: Mapping[tuple[int, ...], sp.Rational], variables: Sequence[str]) -> str:
+def _text(polynomial: sp.Expr, variables: Sequence[str]) -> str:
+    terms = sp.Poly(polynomial, *map(sp.Symbol, variables)).terms()
     text = ""
-    for powers, value in terms.items():
+    for powers, value in sorted(terms, key=lambda term: (sum(term[0]), term[0]), reverse=True):
         names = [_with_superscripts(f"{name}^{power}") for name, power in zip(variables, powers, strict=True) if power]
         number = [] if abs(value) == 1 and names else [str(abs(value))]
         sign = (" - " if text else "-") if value < 0 else " + " if text else ""
@@ -178,12 +185,8 @@ def _with_superscripts(text: str) -> str:
     return re.sub(r"\^(\d)(?!\d)", lambda found: "⁰ ²³⁴⁵⁶⁷⁸⁹"[int(found[1])].strip(), text)
 
 
-def _growth(counted: Counted) -> Growth:
-    return growth_of(counted.polynomial, [sp.Symbol(name) for name in counted.variables])
-
-
-def _is_bounded_by(one: Counted, other: Counted) -> bool:
-    return compare(_growth(one), _growth(other)).upper
+def _growth(polynomial: sp.Expr) -> Growth:
+    return growth_of(polynomial, sorted(polynomial.free_symbols, key=str))
 
 
 def _variables_of(growth: Growth) -> set[str]:
@@ -203,7 +206,8 @@ def _accepted(reply: Mapping[str, Any]) -> tuple[int, int] | None:
 
 def _numbers(*shape: int) -> np.ndarray[Any, Any]:
     """Return the same numbers every time, all different."""
-    return np.sin(1.0 + np.arange(prod(shape), dtype=float)).reshape(shape)
+    numbers: np.ndarray[Any, Any] = np.sin((1.0 + np.arange(prod(shape))) ** 2)
+    return numbers.reshape(shape)
 
 
 def _self_attention(tokens: str, width: str, *, causal: bool = False) -> Experiment:

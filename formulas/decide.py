@@ -26,7 +26,7 @@ from formulas.values import Fault
 
 BUDGET = 20_000  # products of one normal form; a usual one takes a hundred to ten thousand
 FEW = 12  # points tried before the long proof
-_EQUALS = re.compile(r"(?<![<>!=:])=(?!=)")
+_EQUALS = re.compile(r"(?<![<>!=:])=(?!=)|[()\[\]{}]")
 _CENTRED = re.compile(r"\\cdot(?![A-Za-z])")
 ROW, COLUMN = (sp.Symbol(name, integer=True, positive=True) for name in ("~row", "~column"))
 ONE = sp.Integer(1)
@@ -82,13 +82,24 @@ def read_answer(text: str, symbols: Symbols, wanted: Node) -> Node:
     try:
         node = read(text, symbols)
     except Unreadable:
-        *before, last = _EQUALS.split(text) if len(text) <= LENGTH else [text]
-        if not before or not last.strip():
+        last = _right_side(text) if len(text) <= LENGTH else ""
+        if not last.strip():
             raise
         text, node = last, read(last, symbols)
     if _CENTRED.search(text) and _is_number(wanted, symbols) and not _is_number(last_part(node), symbols):
         return read(_CENTRED.sub("·", text), symbols)
     return node
+
+
+def _right_side(text: str) -> str:
+    """Return what stands right of the last equals sign that is in no bracket, or nothing."""
+    depth, end = 0, len(text)
+    for found in _EQUALS.finditer(text):
+        if found.group() == "=":
+            end = found.end() if depth == 0 else end
+        else:
+            depth += 1 if found.group() in "([{" else -1
+    return text[end:]
 
 
 def _is_number(node: Node, symbols: Symbols) -> bool:
@@ -143,6 +154,8 @@ def same(answer: Node, other: Node, symbols: Symbols, relation: str = "equal") -
 
 def _with_derivatives(answer: Node, expected: Node, symbols: Symbols) -> Judgement:
     """Judge formulas with derivatives: taken in index notation, proved there or computed there."""
+    if answer == expected:
+        return PROVED
     interpreter = Interpreter(symbols)
     try:
         left, right = _aligned(interpreter.of(answer), interpreter.of(expected), interpreter)
@@ -184,7 +197,7 @@ def _told(found: Counterexample | Agreement, case: _Case, misfit: str = "") -> J
             return Judgement(Verdict.UNKNOWN, f"This has no value everywhere: {found.sentence}.")
         special = found.kind is Kind.VALUE and not any(isinstance(node, Derivative) for node in nodes_of(case.answer))
         agrees = agrees_when(case.answer, case.expected, case.symbols, case.relation) if special else None
-        said = f"A counterexample: {found.sentence}." if found.kind is Kind.VALUE else _sentence(found.sentence)
+        said = f"A counterexample: {found.sentence}." if found.kind is Kind.VALUE else sentence(found.sentence)
         return Judgement(Verdict.REFUTED, said, found.sentence, found.yours, found.expected, agrees or "")
     if misfit and found.tried:
         return Judgement(Verdict.UNKNOWN, f"This agrees at {found.tried} points, but: {misfit}.")
@@ -216,9 +229,17 @@ def tested(found: Agreement) -> str:
     return f"Not proved; held at {found.tried} points{exact}{worst}."
 
 
-def _sentence(text: str) -> str:
+def sentence(text: str) -> str:
+    """Return a text as a sentence; one that begins with a name of the formula keeps it as it is.
+
+    >>> sentence("the sign is wrong"), sentence("d should be n"), sentence("σ is missing.")
+    ('The sign is wrong.', 'd should be n.', 'σ is missing.')
+    """
     text = text.strip()
-    return text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".")
+    first = text.split(" ", 1)[0]
+    capital = first.isalpha() and first.isascii() and (len(first) > 1 or first == "a")
+    ends = text[-1:] in (".", "!", "?", "^") or "\n" in text
+    return (text[:1].upper() + text[1:] if capital else text) + ("" if ends or not text else ".")
 
 
 # ── proof ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -299,7 +320,7 @@ def decide_growth(answer: Node, expected: Node, symbols: Symbols) -> Judgement:
         assuming = growth.assumptions_of([read_comparison(text, symbols) for text in symbols.given])
         compared = growth.compare(yours, wanted, assuming)
     except growth.NotAGrowth as reason:
-        return Judgement(Verdict.UNREADABLE, _sentence(str(reason)))
+        return Judgement(Verdict.UNREADABLE, sentence(str(reason)))
     if compared.tight:
         return Judgement(Verdict.PROVED, "Proved: the two grow alike on every path to infinity.")
     ray = compared.above or compared.below

@@ -1616,6 +1616,8 @@ class _Reader(_Cursor):
                 upper = self._exponent()
             elif self.sees("{", "("):
                 opened = self.take()
+                if self._skip_sequences():
+                    continue
                 self._limit_clauses(limits)
                 self.expect(_CLOSER[opened.text], opened)
             else:
@@ -1628,6 +1630,17 @@ class _Reader(_Cursor):
         if upper is not None and not limits:
             raise self.refused("The index that runs up to this is missing.")
         return limits
+
+    def _skip_sequences(self) -> bool:
+        """Skip w_{1:n} ∈ L and w_{1:n}: p(w_{1:n}) is a name of its own that stands for all sequences."""
+        end = _end_of_group(self.tokens, self.at - 1)
+        inside = self.tokens[self.at : end]
+        if len(inside) < 4 or inside[0].kind is not Kind.WORD or not _is(inside[1], "_"):
+            return False
+        if not any(_is(token, ":") for token in inside):
+            return False
+        self.at = end + 1
+        return True
 
     def _limit_clauses(self, limits: list[_Limit]) -> None:
         if self.now.text == "substack":
@@ -1647,7 +1660,10 @@ class _Reader(_Cursor):
             limits.append(self._between())
             return
         found = self._index_names()
-        if self.skip("="):
+        if self.sees_word("in") and self.ahead().kind is Kind.WORD:  # w ∈ L: the index runs over all there is
+            self.take()
+            self.take()
+        elif self.skip("="):
             found[-1].lower = self.expression()
             found[-1].upper = self.expression() if self.skip("..") else None
         elif self.skip("!="):

@@ -913,6 +913,7 @@ def value_in_words(value: Value, digits: int = 6, *, decimal: bool = False) -> s
 
 
 def rows_in_words(rows: Rows) -> str:
+    """Write the entries of a symbol; all zeros are one zero."""
     if all(entry == 0 for row in rows for entry in row):
         return "0"
     return _array_in_words([[number_in_words(entry) for entry in row] for row in rows])

@@ -68,7 +68,6 @@ from formulas.values import (
     transposed,
 )
 
-_WORD: Final = re.compile(r"[A-Za-z]\w*")
 MOST_EDITS: Final = 400  # edited trees looked at for one answer
 MOST_STEPS: Final = 150_000  # scalar operations spent on looking at them
 MOST_JUDGED: Final = 4  # edited trees handed to the judge
@@ -76,7 +75,9 @@ POINTS: Final = 4  # where they are compared first
 DRAWN: Final = 42  # assignments these are chosen from: the later ones have no simple numbers
 SIMPLE: Final = 36  # as many of them come first
 PRECISION: Final = 64  # bits
-LARGEST: Final = 200  # nodes of an answer that is repaired
+LARGEST: Final = 300  # nodes of an answer that is repaired
+LONG: Final = 80  # nodes of an answer of which fewer edits of each kind are tried
+FEW: Final = 12  # but always as many as this
 LONGEST: Final = 40  # characters of a part of a formula in a sentence
 
 
@@ -100,7 +101,7 @@ def repair(answer: Node, expected: Node, symbols: Symbols, relation: str = "equa
     >>> from formulas.symbols import declared
     >>> known = declared({"s": {"is": ["positive"]}, "d": {"is": ["integer"]}})
     >>> repair(read("2 s + d s^3", known), read("2 s + d s^4", known), known).sentence
-    'the exponent of s should be 4, not 3'
+    'the exponent of s in the second term should be 4, not 3'
     """
     answer, expected = last_part(answer), last_part(expected)
     if _count(answer) > LARGEST or _count(expected) > LARGEST:
@@ -108,13 +109,15 @@ def repair(answer: Node, expected: Node, symbols: Symbols, relation: str = "equa
     if relation == "theta":
         return _growth_repair(answer, expected, symbols)
     points = _points(expected, symbols, relation)
-    return None if points is None else _searched(_Work(answer, expected, symbols, points), relation)
+    if points is None or points.agree(answer):
+        return None
+    return _searched(_Work(answer, expected, symbols, points), relation)
 
 
 def _searched(work: _Work, relation: str) -> Repair | None:
     seen, judged = {work.answer}, 0
     for likelihood, (kind, most) in enumerate(EDITS, start=1):
-        for edit in islice(kind(work), most):
+        for edit in islice(kind(work), work.share(most)):
             if edit.tree in seen:
                 continue
             if len(seen) > MOST_EDITS or work.points.steps > MOST_STEPS or judged == MOST_JUDGED:
@@ -527,8 +530,10 @@ class _Words:
                 return f"{self.of(above, _POWER)}/{self.of(below, _POWER)}", _PRODUCT
             case Power(base=base, exponent=exponent):
                 raised = f"^{self.of(exponent, _ATOM)}"
-                if isinstance(exponent, Number) and exponent.value.denominator == 1:
-                    raised = _digits(exponent.value).translate(_RAISED)
+                whole = _unsigned(exponent)
+                if isinstance(whole, Number) and whole.value.denominator == 1:
+                    minus = "-" if isinstance(exponent, Negation) else ""
+                    raised = f"{minus}{_digits(whole.value)}".translate(_RAISED)
                 return f"{self.of(base, _ATOM)}{raised}", _POWER
             case Transposed(value=value):
                 return f"{self.of(value, _ATOM)}ᵀ", _POWER
@@ -604,6 +609,9 @@ def _called(node: Range) -> str:
 # --- One question ----------------------------------------------------------------------------------------------------
 
 
+_WORD: Final = re.compile(r"[A-Za-z]\w*")
+
+
 @dataclass(frozen=True, slots=True)
 class _Edit:
     """An edited answer, and what to say if it is right."""
@@ -628,6 +636,10 @@ class _Work:
         self.parts = [spot for spot in self.spots if not spot.is_index()]
         self.products = [spot for spot in self.parts if _heads_product(spot)]
 
+    def share(self, most: int) -> int:
+        """Return how many edits of a kind are tried: fewer of a long answer, but all places of a difference."""
+        return most if most <= FEW or len(self.spots) <= LONG else max(FEW, most * LONG // len(self.spots))
+
     # What is known about nodes
 
     def is_array(self, node: Node) -> bool:
@@ -643,6 +655,11 @@ class _Work:
         """Tell whether two nodes are equal as written or in value."""
         key = self.points.key(left)
         return left == right or (key is not None and key == self.points.key(right))
+
+    def tells_much(self, node: Node) -> bool:
+        """Tell whether a part of the expected formula is most of it."""
+        size = _count(node)
+        return (size > 4 and 5 * size > 2 * _count(self.expected)) or self.same(node, self.expected)
 
     def tells_all(self, sentence: str) -> bool:
         """Tell whether a sentence has the whole expected formula in it, which the answer has not."""
@@ -675,11 +692,8 @@ class _Work:
         for spot in heads:
             if not isinstance(spot.node, Negation | Number):
                 found[spot.node] = None
-        whole = {self.expected, _unsigned(self.expected)}
-        return [node for node in found if node not in whole and node != ONE and not self._is_whole(node)]
-
-    def _is_whole(self, node: Node) -> bool:
-        return self.same(node, self.expected)
+        whole = self.expected, _unsigned(self.expected)
+        return [node for node in found if node != ONE and not any(self.same(node, one) for one in whole)]
 
     @cached_property
     def scalars(self) -> list[Node]:
@@ -699,12 +713,9 @@ class _Work:
         for name in found:  # grows as we go
             symbol = self.symbols.by_name.get(name)
             if symbol is not None:
-                behind = _WORD.findall(symbol.definition or "") + [
-                    str(n) for size in symbol.shape for n in size.free_symbols
-                ]
-                found += sorted(
-                    other for other in set(behind) - set(found) if other in self.symbols or other in self.sizes
-                )
+                behind = {str(part) for size in symbol.shape for part in size.free_symbols}
+                behind |= {word for word in _WORD.findall(symbol.definition or "") if word in self.symbols}
+                found += sorted(behind - set(found))
         return found
 
     @cached_property
@@ -778,7 +789,7 @@ class _Work:
     def text(self, node: Node) -> str:
         """Write a node, if that is short enough to be read."""
         text = self.words.of(node)
-        return text if len(text) <= LONGEST else f"{text[: LONGEST - 10].rstrip()} …"
+        return text if len(text) <= LONGEST else f"{text[:LONGEST].rpartition(' ')[0]} …"
 
     def pointed(self, spot: _Spot, verb: str) -> str:
         """Say something of a node so that it is clear which is meant: `σ … in the first term`, `the second μ …`."""
@@ -887,7 +898,7 @@ def _long_transposes(work: _Work) -> Edits:
 
 
 def _transposed_edits(work: _Work, spot: _Spot) -> Edits:
-    if not isinstance(spot.parent, Transposed | Negation) and work.is_array(spot.node):
+    if not isinstance(spot.parent, Transposed | Negation | Entry) and work.is_array(spot.node):
         yield _Edit(spot.put(Transposed(spot.node)), work.pointed(spot, "should be transposed"))
 
 
@@ -1070,6 +1081,8 @@ def _missing_terms_edit(work: _Work, spot: _Spot, missing: Sequence[Node]) -> _D
     beside = f" next to {work.text(spot.node)}" if spot.trail and not isinstance(spot.node, Addition) else ""
     where = beside or work.inside(spot)
     sentence = f"the term{'s' * plural} {texts} {'are' if plural else 'is'} missing{where}"
+    if len(missing) > 2:
+        sentence = f"{len(missing)} terms are missing{where}"
     terms = spot.node.terms if isinstance(spot.node, Addition) else (spot.node,)
     return _Difference(_Gap.MISSING, _Edit(spot.put(Addition((*terms, *missing))), sentence))
 
@@ -1125,14 +1138,18 @@ def _replacement(work: _Work, spot: _Spot, new: Node) -> Differences:
 
 def _replaced_edit(work: _Work, spot: _Spot, tree: Node, old: Node, new: Node) -> _Difference:
     """Say what stands in place of what, or only where if that would give most of the expected formula away."""
-    size = _count(new)
     gap = _Gap.ATOM if _count(_unsigned(new)) == _count(_unsigned(old)) == 1 else _Gap.OTHER
     is_term = isinstance(spot.parent, Addition) and old == spot.node
     missing = _missing_term(work, old, new)
     if missing is not None:
         sentence = f"the term {work.text(missing)} is missing next to {work.text(old)}"
         return _Difference(gap, _Edit(tree, sentence))
-    if (size > 4 and 5 * size > 2 * _count(work.expected)) or work.same(new, work.expected):
+    if isinstance(spot.parent, Power) and spot.place == 1 and old == spot.node:
+        power = _Spot(spot.parent, spot.trail[:-1])
+        return _Difference(gap, _Edit(tree, _wrong_exponent(work, power, new)))
+    if old == spot.node and work.noun(spot) and work.same(_negated(old), new):
+        return _Difference(gap, _Edit(tree, f"the sign of {work.noun(spot)} is wrong"))
+    if work.tells_much(new):
         is_below = isinstance(old, Quotient) and old.above == ONE
         what = work.noun(spot) if is_term else "the denominator" if is_below else work.text(old)
         return _Difference(gap, _Edit(tree, f"only {what} is wrong, the rest is right"))
@@ -1228,7 +1245,7 @@ def _bases(work: _Work) -> Edits:
         if isinstance(spot.node, Power) and (spot.node.base == _E or isinstance(spot.node.base, Number)):
             others = (p.node.base for p in work.wanted if isinstance(p.node, Power))
             for new in dict.fromkeys((*others, _E, _number(2))):
-                if new != spot.node.base and not work.same(new, work.expected):
+                if new != spot.node.base and not work.tells_much(new):
                     sentence = f"the base of the power should be {work.text(new)}, not {work.text(spot.node.base)}"
                     yield _Edit(spot.put(replace(spot.node, base=new)), sentence)
 
@@ -1367,16 +1384,23 @@ def _other_exponents(work: _Work, spot: _Spot, others: Sequence[Node]) -> Edits:
     for new in dict.fromkeys((*others, *near)):
         if new in (old, _number(0), ONE):
             continue
-        of = "" if base == _E else f" of {work.text(base)}"
-        where = work.inside(spot) if sum(other.node == base for other in work.parts) > 1 else ""
-        sentence = f"the exponent{of}{where} should be {work.text(new)}, not {work.text(old)}"
-        yield _Edit(spot.put(replace(spot.node, exponent=new)), sentence)
+        yield _Edit(spot.put(replace(spot.node, exponent=new)), _wrong_exponent(work, spot, new))
     if base != _E:
         yield _Edit(spot.put(Power(old, base)), f"base and exponent of {work.text(spot.node)} are swapped")
     if old == _number(2):
         yield _Edit(spot.put(base), work.pointed(inner, "should not be squared"))
     elif base != _E:
         yield _Edit(spot.put(base), f"the exponent {work.text(old)} of {work.pointed(inner, 'should not be there')}")
+
+
+def _wrong_exponent(work: _Work, spot: _Spot, new: Node) -> str:
+    assert isinstance(spot.node, Power)
+    base, old = spot.node.base, spot.node.exponent
+    of = "" if base == _E else f" of {work.text(base)}"
+    where = work.inside(spot) if sum(other.node == base for other in work.parts) > 1 else ""
+    if work.tells_much(new):
+        return f"only the exponent{of}{where} is wrong, the rest is right"
+    return f"the exponent{of}{where} should be {work.text(new)}, not {work.text(old)}"
 
 
 # --- Factors ---------------------------------------------------------------------------------------------------------
@@ -1666,10 +1690,10 @@ EDITS: Final[Sequence[tuple[Callable[[_Work], Edits], int]]] = (
     (_missing_beside, 12),
     (_fractions, 16),
     (_extra_factors, 24),
+    (_extra_brackets, 8),
     (_missing_factors, 80),
     (_missing_terms, 30),
     (_extra_terms, 16),
-    (_extra_brackets, 8),
     (_indices, 24),
     (_products, 12),
     (_long_transposes, 12),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import sympy as sp
@@ -46,6 +46,15 @@ class Symbols:
 
     by_name: Mapping[str, Symbol]
     given: tuple[str, ...] = ()
+    _sizes: tuple[sp.Symbol, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Find the sizes once: every stage asks for them many times."""
+        found: dict[sp.Symbol, None] = {}
+        for symbol in self.by_name.values():
+            for size in symbol.shape:
+                found.update(dict.fromkeys(sorted(size.free_symbols, key=str)))
+        object.__setattr__(self, "_sizes", tuple(found))
 
     def __contains__(self, name: str) -> bool:
         return name in self.by_name
@@ -55,11 +64,7 @@ class Symbols:
 
     def dimensions(self) -> tuple[sp.Symbol, ...]:
         """Return the dimension symbols of all shapes, in order of first use."""
-        found: dict[sp.Symbol, None] = {}
-        for symbol in self.by_name.values():
-            for size in symbol.shape:
-                found.update(dict.fromkeys(sorted(size.free_symbols, key=str)))
-        return tuple(found)
+        return self._sizes
 
 
 class SymbolError(Exception):

@@ -13,7 +13,7 @@ that count nothing: while a function is counted, numpy's and math's functions ar
 counting values. Tensors are watched by modes of torch's dispatcher; torch's own FlopCounterMode is not enough, it
 counts nothing for mv, dot and the attention kernel of a CPU.
 
-Where a value becomes a plain number all the same (float(x), tensor.tolist()), its products would be missed, and what
+Where a value becomes a plain one all the same (float(x), tensor.tolist()), its products would be missed, and what
 np.linalg.inv does is not seen. Then the count is `lost` and says so: it is complete or it is none.
 """
 
@@ -24,7 +24,7 @@ import functools
 import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import chain
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
@@ -40,6 +40,7 @@ class Tally:
     multiply_adds: int = 0
     elementwise: int = 0
     lost: str = ""
+    inside: int = 0  # how many functions of NumPy's are running, one inside the other
 
     def lose(self, how: str) -> None:
         """Note that a value became a plain number."""
@@ -68,7 +69,7 @@ def counted(
     kinds = set(_kinds_in(result))
     if kinds != {True}:
         tally.lose("the result is made of plain numbers" if kinds else "the result has no numbers")
-    return asdict(tally)
+    return {"multiply_adds": tally.multiply_adds, "elementwise": tally.elementwise, "lost": tally.lost}
 
 
 # ── values that count ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -76,6 +77,7 @@ def counted(
 
 def _through_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, out: Any = None, **options: Any) -> Any:  # noqa: ARG001 - NumPy's signature
     """Compute on plain values, count, and return what counts on."""
+    _expect_counting(inputs)
     plain = [_plain(each) for each in inputs]
     options = {name: _plain(each) for name, each in options.items()}
     if out is not None and not any(isinstance(each, CountingNumber) for each in out):  # a number cannot be written to
@@ -148,22 +150,24 @@ class CountingArray(np.ndarray[Any, Any]):
 
     def __array_function__(self, function: Any, types: Any, arguments: Any, options: Any) -> Any:
         name = function.__name__
-        if name in _PLAINLY:
-            before = list(_counting_in([*arguments, *options.values()]))
+        with _inside_numpy():
+            if name not in _PLAINLY:
+                result = super().__array_function__(function, types, arguments, options)
+                if False in _kinds_in(result) or (function.__module__ != "numpy" and name not in _OPEN):
+                    _now.lose(f"np.{name}")
+                return _kept(result)
             result = function(*_plain(arguments), **{key: _plain(each) for key, each in options.items()})
-            if name == "einsum":
-                _count_einsum(_plain(arguments), options.get("optimize", False))
-            elif name in _CONTRACTIONS:
-                left, right = _plain([*arguments, *options.values()])[:2]
-                _count_contraction(left, right, result)
-            elif name in _REDUCTIONS:
-                _now.elementwise += sum(each.size for each in before)
-            out = options.get("out")
-            return _kept(result, product=name in _MOVES and any(e.product for e in before)) if out is None else out
-        result = super().__array_function__(function, types, arguments, options)
-        if False in _kinds_in(result) or (function.__module__ != "numpy" and name not in _OPEN):
-            _now.lose(f"np.{name}")
-        return _kept(result)
+        given = [*arguments, *options.values()]
+        if name == "einsum":
+            _expect_counting(arguments)
+            _count_einsum(_plain(arguments), options.get("optimize", False))
+        elif name in _CONTRACTIONS:
+            _expect_counting(given)
+            _count_contraction(_plain(given[0]), _plain(given[1]), result)
+        elif name in _REDUCTIONS:
+            _now.elementwise += given[0].size
+        product = name in _MOVES and any(each.product for each in _counting_in(given))
+        return _kept(result, product=product) if options.get("out") is None else options["out"]
 
     def __getitem__(self, key: Any) -> Any:
         return _kept(super().__getitem__(_plain(key)), product=self.product)
@@ -211,23 +215,49 @@ class CountingArray(np.ndarray[Any, Any]):
         return super().flat
 
     def __float__(self) -> float:
+        value = float(_plain(self))
         if self.dtype.kind in "fc":
             _now.lose("float(x)")
-        return float(_plain(self))
+        return value
 
     def __int__(self) -> int:
+        value = int(_plain(self))
         if self.dtype.kind in "fc":
             _now.lose("int(x)")
-        return int(_plain(self))
+        return value
 
     def __repr__(self) -> str:
-        return repr(_plain(self))
+        with _uncounted():
+            return repr(_plain(self))
 
     def __str__(self) -> str:
-        return str(_plain(self))
+        with _uncounted():
+            return str(_plain(self))
 
     def __format__(self, how: str) -> str:
-        return format(_plain(self), how)
+        with _uncounted():
+            return format(_plain(self), how)
+
+
+@contextlib.contextmanager
+def _uncounted() -> Iterator[None]:
+    """Leave out what is computed to show a value."""
+    global _now  # noqa: PLW0603 - see counted
+    _now, kept = Tally(), _now
+    try:
+        yield
+    finally:
+        _now = kept
+
+
+@contextlib.contextmanager
+def _inside_numpy() -> Iterator[None]:
+    tally = _now
+    tally.inside += 1
+    try:
+        yield
+    finally:
+        tally.inside -= 1
 
 
 def _plain(value: Any) -> Any:
@@ -241,9 +271,18 @@ def _plain(value: Any) -> Any:
     return value
 
 
+def _expect_counting(values: Iterable[Any]) -> None:
+    """Notice an array that was made out of sight, as by np.ndarray(shape): what was computed with it is unknown.
+
+    NumPy's own functions may make such arrays; the student's code is handed none.
+    """
+    if not _now.inside and any(type(each) is np.ndarray and each.ndim and each.dtype.kind in "fc" for each in values):
+        _now.lose("an array of unknown origin")
+
+
 def _kept(value: Any, *, product: bool = False) -> Any:
-    """Return a floating result as one that counts."""
-    if type(value) is np.ndarray and value.dtype.kind in "fc":
+    """Return an array or a floating number as one that counts; whole numbers and truth values stay what they are."""
+    if type(value) is np.ndarray and value.dtype.kind in "biufc":
         value = np.ndarray.view(value, CountingArray)
         value.product = product
     elif isinstance(value, np.floating):
@@ -373,8 +412,11 @@ def _counting(function: Any) -> Any:
 
     @functools.wraps(function, updated=())
     def call(*arguments: Any, **options: Any) -> Any:
+        _expect_counting([*arguments, *options.values()])
         given = [prepare(each) for each in arguments]
-        result = function(*given, **{name: prepare(each) for name, each in options.items()})
+        options = {name: prepare(each) for name, each in options.items()}
+        with _inside_numpy() if not isinstance(function, np.ufunc) else contextlib.nullcontext():
+            result = function(*given, **options)
         if isinstance(result, np.generic):
             return result
         return _kept(result, product=function.__name__ in _CONVERSIONS and getattr(given[0], "product", False))
@@ -541,17 +583,6 @@ def _torch_modes(torch: Any) -> list[Any]:
             return _kept(result) if name in ("numpy", "__array__") else result
 
     return [Exits(), Operations()]
-
-
-@contextlib.contextmanager
-def _uncounted() -> Iterator[None]:
-    """Leave out what showing a tensor computes."""
-    global _now  # noqa: PLW0603 - see counted
-    _now, kept = Tally(), _now
-    try:
-        yield
-    finally:
-        _now = kept
 
 
 def _flattened(values: Any) -> Iterator[Any]:

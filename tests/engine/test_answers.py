@@ -141,7 +141,7 @@ BAD = {
     '[expression]\ndot_product_mean = ["a", "b"]': "This takes one formula, not 2.",
     '[expression]\ndot_product_mean = "mu\' * (mu"': "^",
     '[expression]\ndot_product_mean = "__import__(\'os\')"': "^",
-    '[expression]\ndot_product_mean = "mu\' mu\'"': "expected a number",
+    '[expression]\ndot_product_mean = "mu\' mu\'"': "should not be transposed",
     '[derivation]\ndot_product_mean = "mu\'mu"': "it belongs under [expression]",
     '[expression]\ndot_product_mean = "nan"': "^",
 }  # fmt: skip
