@@ -19,11 +19,14 @@ import sympy as sp
 from sympy import QQ
 from sympy.polys.matrices import DomainMatrix
 
+from checks.question import Part, Question
 from engine.judge import counts
 from engine.records import Submission
 from engine.workers import Budget, Zygotes
+from formulas.decide import last_part, same
 from formulas.growth import NONE, Assumptions, Growth, NotAGrowth, assumptions_of, compare, growth_of, growth_of_tree
-from formulas.tree import Node
+from formulas.reader import Unreadable, read, read_comparison
+from formulas.tree import Name, Node, nodes_of
 
 MOST_POWER = 3  # of one variable in a monomial
 MOST_DEGREE = 4  # of a monomial
@@ -119,6 +122,33 @@ def against_claim(counted: Counted, claim: Node | Growth, assuming: Assumptions 
         return ""
     does = f"your {counted.function} does {counted.text} multiply-adds"
     return _with_superscripts(f"You claim O({claimed}), {does}: {difference}.")
+
+
+def held_against_code(question: Question, claim: str, submission: Submission, zygotes: Zygotes, budget: Budget) -> str:
+    """Compare a claimed cost with what the submission's own code does; nothing is said where that cannot be counted."""
+    experiment = EXPERIMENTS.get(question.id)
+    if experiment is None or not submission.sources:
+        return ""
+    (part,) = question.parts
+    try:
+        tree = last_part(read(claim, part.symbols))
+    except Unreadable:
+        return ""
+    found = counted(submission, experiment, zygotes, budget)
+    if found is None:
+        return ""
+    # A question whose answer does not speak of a size takes it for a constant: O(n²) in tokens.
+    free = {node.name for node in nodes_of(read(part.expected, part.symbols)) if isinstance(node, Name)}
+    given = [text for accepted in part.accepted for text in accepted.given if _is_form(tree, accepted.form, part)]
+    assumed = assumptions_of(
+        [read_comparison(text, part.symbols) for text in given],
+        constants=[name for name in experiment.variables if name not in free],
+    )
+    return against_claim(found, tree, Assumptions((*experiment.assuming.above_zero, *assumed.above_zero)))
+
+
+def _is_form(tree: Node, form: str, part: Part) -> bool:
+    return same(tree, last_part(read(form, part.symbols)), part.symbols, "theta")
 
 
 # ── polynomials ───────────────────────────────────────────────────────────────────────────────────────────────────

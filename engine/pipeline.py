@@ -17,10 +17,12 @@ from dataclasses import replace as changed
 from pathlib import Path
 from typing import Self
 
+from checks.question import Kind
 from engine import gradebook, sandbox
-from engine.answers import judge_answers, read_sheet
+from engine.answers import Marked, Sheet, judge_answers, read_sheet
 from engine.cache import code_digest
 from engine.corpus import Recording, draw
+from engine.counting import held_against_code
 from engine.diagnosis import Diagnostician
 from engine.intake import take_in
 from engine.judge import judge
@@ -171,7 +173,7 @@ class Judge:
             judgement = judge(submission, self._recordings, self._zygotes, self._rubric.budget)
             diagnoses = self._diagnostician.diagnose(self._rubric.code_items, judgement)
             sheet = read_sheet(submission.answers) if submission.answers is not None else None
-            marked = judge_answers(self._rubric.questions, sheet)
+            marked = self._with_costs(judge_answers(self._rubric.questions, sheet), submission, sheet)
             verdicts = [*judgement.verdicts, *(verdict for each in marked.values() for verdict in each.verdicts)]
             named = {name: each.diagnosis for name, each in marked.items() if each.diagnosis is not None}
             told = changed(submission, problems=(*submission.problems, *(sheet.problems if sheet else ())))
@@ -179,6 +181,18 @@ class Judge:
         except Exception as fault:  # noqa: BLE001 - whatever it is, it is ours
             print(f"{submission.id}: the grader failed\n{traceback.format_exc()}", file=sys.stderr)
             return withheld(submission, self._rubric, str(fault))
+
+    def _with_costs(self, marked: dict[str, Marked], submission: Submission, sheet: Sheet | None) -> dict[str, Marked]:
+        """Say beside each claimed cost where the submission's own code does something else; no points depend on it."""
+        for question in self._rubric.questions:
+            claim = sheet.answers.get(question.id) if sheet is not None else None
+            if question.kind is Kind.COMPLEXITY and isinstance(claim, str):
+                said = held_against_code(question, claim, submission, self._zygotes, self._rubric.budget)
+                if said:
+                    *others, last = marked[question.id].verdicts
+                    told = changed(last, message=f"{last.message} {said}".strip())
+                    marked[question.id] = changed(marked[question.id], verdicts=(*others, told))
+        return marked
 
 
 def withheld(submission: Submission, rubric: Rubric, why: str) -> SubmissionResult:

@@ -40,7 +40,9 @@ RIGHT = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "answer"), [(name, answer) for name, (_, *answers) in RIGHT.items() for answer in answers])
+@pytest.mark.parametrize(
+    ("name", "answer"), [(name, answer) for name, (_, *answers) in RIGHT.items() for answer in answers]
+)
 def test_a_right_answer_is_accepted_in_any_spelling(name, answer):
     found = outcomes(f"[{RIGHT[name][0]}]\n{name} = {answer}", name)
     assert set(found.values()) == {HELD}
@@ -78,12 +80,12 @@ def test_a_named_mistake_is_named(name, number):
     assert found.diagnosis.name == wrong.name
 
 
-VARIANCE = '''[derivation]
+VARIANCE = """[derivation]
 dot_product_variance = [
   "E[(q'k)^2] - E[q'k]^2",
   "(mu'mu)^2 + 2 sigma^2 mu'mu + d sigma^4 - (mu'mu)^2",
   "{last}",
-]'''
+]"""
 
 
 def test_a_derivation_names_its_first_broken_line_and_says_apart_that_the_last_is_wrong():
@@ -190,7 +192,9 @@ def test_free_text_waits_for_a_person_with_what_to_look_for():
 
 
 def test_one_broken_line_of_toml_costs_only_itself():
-    sheet = read_sheet('[expression]\ndot_product_mean = "mu\'mu\ngru_update = "(1-z)*h_prev + z*h_cand"\n[number]\ndie_entropy = 2.585\n')
+    sheet = read_sheet(
+        '[expression]\ndot_product_mean = "mu\'mu\ngru_update = "(1-z)*h_prev + z*h_cand"\n[number]\ndie_entropy = 2.585\n'
+    )
     assert "line 2, column" in sheet.problems[0]
     found = judge_answers([questions()[n] for n in ("dot_product_mean", "gru_update", "die_entropy")], sheet)
     assert found["dot_product_mean"].verdicts[0].outcome is BROKEN
@@ -205,7 +209,9 @@ def test_unknown_names_are_said_with_the_near_ones():
 
 
 def test_a_partly_right_choice_earns_its_part():
-    found = marked('[choice]\nencoder_or_seq2seq = { summarise = "seq2seq", sentiment = "seq2seq" }', "encoder_or_seq2seq")
+    found = marked(
+        '[choice]\nencoder_or_seq2seq = { summarise = "seq2seq", sentiment = "seq2seq" }', "encoder_or_seq2seq"
+    )
     assert float(found.verdicts[0].share) == 0.25
     assert "sentiment, retrieval, translate" in found.verdicts[0].message
 
