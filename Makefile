@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/installed
 
-.PHONY: install grade test lint bench verify clean
+.PHONY: install grade test lint bench verify derive fuzz clean
 
 install: $(INSTALLED)
 
@@ -27,6 +27,12 @@ lint: install
 
 verify: install
 	$(BIN)/grader verify
+
+derive: install
+	$(BIN)/grader derive
+
+fuzz: install
+	$(BIN)/python tests/formulas/fuzz_formulas.py --count 100000
 
 bench: install
 	$(BIN)/grader bench
