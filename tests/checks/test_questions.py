@@ -435,7 +435,9 @@ def test_lines_as_students_write_them_are_right(name):
 # ── what is published ───────────────────────────────────────────────────────────────────────────────────────────
 
 TOLD = {"sigmoid_symmetry": ["1 - sigma(x)"]}  # both sides are told, and a chain between them is asked for
-SHOWN = {"id", "kind", "source", "title", "ask", "symbols", "given", "asked", "parts", "unit", "options", "statement"}
+SHOWN = {
+    "id", "kind", "source", "title", "ask", "symbols", "given", "relation", "asked", "parts", "unit", "options", "statement",
+}  # fmt: skip
 
 
 @every

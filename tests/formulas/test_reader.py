@@ -1065,7 +1065,6 @@ def everything(node):
         ("exp", 3, "The argument of the function is missing here."),
         (r"\sin^{-1} x", 0, "It is not clear whether this is an inverse function or one over it."),
         (r"\sum_{i}", 8, "What is summed or multiplied is missing here."),
-        (r"\sum_{i \in S} x", 8, "What the index runs over is not read here: write i = 1 below and n above."),
         (r"\begin{tikzpicture}", 0, "The LaTeX environment tikzpicture is not part of a formula."),
         (r"\hat{2}", 0, r"\hat has to stand over a name."),
         (r"\mathbf", 0, r"The command \mathbf stands over nothing."),
