@@ -128,7 +128,9 @@ def main():
             for fault in bad:
                 print(*fault, sep="\n  ", flush=True)
             print(f"\r{done * piece} of {given.count}", end="", file=sys.stderr)
-    print(f"{sum(verdicts.values())} formulas in {time.monotonic() - started:.0f} s: {dict(verdicts)}; {len(faults)} faults")
+    print(
+        f"{sum(verdicts.values())} formulas in {time.monotonic() - started:.0f} s: {dict(verdicts)}; {len(faults)} faults"
+    )
     return 1 if faults else 0
 
 
