@@ -13,7 +13,7 @@ from checks.check import Check, check, given
 ROOT = Path(__file__).resolve().parents[2]
 
 
-class TooLarge(Exception):  # noqa: N818 - a verdict of this test
+class TooLarge(Exception):
     """What the law under test raises."""
 
 

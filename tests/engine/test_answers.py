@@ -139,7 +139,7 @@ def test_a_claim_and_its_witness(rows):
 
 
 BAD = {
-    '[expression]\ndot_product_mean = 3': "A formula is a text in quotes, not 3.",
+    "[expression]\ndot_product_mean = 3": "A formula is a text in quotes, not 3.",
     '[expression]\ndot_product_mean = ["a", "b"]': "This takes one formula, not 2.",
     '[expression]\ndot_product_mean = "mu\' * (mu"': "^",
     '[expression]\ndot_product_mean = "__import__(\'os\')"': "^",

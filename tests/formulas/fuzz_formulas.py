@@ -28,7 +28,7 @@ PIECES = (
     "0", "1", "2", "3", "1/2", "0.5", "e", "pi", "i", "j", "sum_i", "\\sum_{i=1}^{n}", "prod_i", "exp(", "log(", "log2(",
     "sqrt(", "tanh(", "sigmoid(", "softmax(", "norm(", "diag(", "tr(", "inv(", "E[", "Var(", "O(", "\\frac{", "}{",
     "\\left(", "\\right)", "\\hat{y}", "\\top", "\\odot", "\\sigma", "\\mu", "∘", "·", "ŷ", "σ", "μ", "²", "ᵀ", " ", "  ",
-    "|", "||", "delta_ij", "max(", "min(", "dot(", "\\begin{cases}", "\\end{cases}", "&", "\\\\", "$", "__", "\x00", "‮",
+    "|", "||", "delta_ij", "max(", "min(", "dot(", "\\begin{cases}", "\\end{cases}", "&", "\\\\", "$", "__", "\x00", "\u202e",
 )  # fmt: skip
 
 
@@ -81,6 +81,16 @@ def equal_forms(text, names, chance):
     )  # fmt: skip
 
 
+def drawn(base, names, chance):
+    """Return one formula to judge."""
+    kind = chance.choice(["mutated", "mutated", "equal", "soup", "sensible"])
+    if kind == "mutated":
+        return mutated(base, names, chance)
+    if kind == "equal":
+        return equal_forms(base, names, chance)
+    return soup(names, chance) if kind == "soup" else sensible(names or ["1"], chance)
+
+
 def run(seed, count):
     """Judge `count` formulas and return what happened: verdicts, and every formula that should not have happened."""
     chance = random.Random(seed)
@@ -91,10 +101,7 @@ def run(seed, count):
         symbols = declared(case["symbols"], tuple(case["given"]))
         names = [name for name in case["symbols"] if "function" not in case["symbols"][name].get("is", ())]
         base = chance.choice([case["expected"], case["answer"]])
-        text = chance.choice(
-            [lambda: mutated(base, names, chance), lambda: mutated(base, names, chance), lambda: equal_forms(base, names, chance),
-             lambda: soup(names, chance), lambda: sensible(names or ["1"], chance)]
-        )()  # fmt: skip
+        text = drawn(base, names, chance)
         started = time.monotonic()
         try:
             found = decide(text, case["expected"], symbols, case["relation"])

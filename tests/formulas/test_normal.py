@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from formulas.matrices import index
 from formulas.normal import Facts, NormalForm, TooLarge, Unsupported, equal
 
-i, j, k, l, n, m, d, T, t, s = map(index, "i j k l n m d T t s".split())
+i, j, k, l, n, m, d, T, t, s = map(index, ["i", "j", "k", "l", "n", "m", "d", "T", "t", "s"])
 x, y, lam, g = sp.symbols("x y lam g", real=True)
 a, b, sigma = sp.symbols("a b sigma", positive=True)
 theta, mu, w, v = (sp.IndexedBase(name, real=True) for name in ("theta", "mu", "w", "v"))
