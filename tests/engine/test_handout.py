@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from checks.contract import MODULES, SIGNATURES
+from checks.question import questions
 from engine.handout import BOX, without_hidden, write_handout
 from engine.records import UsageError
 
@@ -106,3 +107,31 @@ f_agrees = agreement(of="m.f", arguments=for_hidden(), claim="", hint="")
 
 def test_the_box_is_hidden_so_that_it_is_not_taken_for_student_code(handout):
     assert BOX.startswith(".")
+
+
+def test_lines_of_a_derivation_are_followed_at_home(handout, tmp_path):
+    """Whether a line equals the one before needs no truth: a student can find out where they went wrong."""
+    folder = tmp_path / "home"
+    shutil.copytree(handout, folder)
+    lines = """[derivation]
+dot_product_variance = ["Var(q'k)", "2*sigma^2*mu'mu + d*sigma^4", "2*d*sigma^2*mu'mu + d*sigma^4"]
+"""
+    (folder / "answers.toml").write_text(lines, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "grader.py", "check", ".", "--only", "dot_product_variance"],
+        cwd=folder, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1, done.stderr
+    assert "Line 3 does not equal line 2. The first term has an extra factor d." in " ".join(done.stdout.split())
+
+
+def test_no_answer_to_a_question_is_in_the_box(handout):
+    text = "\n".join(
+        path.read_text(encoding="utf-8") for path in handout.rglob("*") if path.suffix in (".json", ".toml", ".py")
+    )
+    for question in questions().values():
+        told = [question.explains, *question.marking, *(wrong.why for part in question.parts for wrong in part.wrong)]
+        assert not [secret for secret in told if secret and secret in text], question.id
+    shown = (handout / BOX / "checks" / "questions" / "published.json").read_text(encoding="utf-8")
+    assert not any(f'"{key}"' in shown for key in ("truth", "expected", "answers", "wrong", "accepted", "explains"))
+    assert not (handout / BOX / "checks" / "claims.py").exists()
