@@ -208,7 +208,10 @@ def _told(found: Counterexample | Agreement, case: _Case, misfit: str = "") -> J
 
 
 def _somewhere_defined(answer: Node, symbols: Symbols) -> bool:
-    itself = refute(answer, answer, symbols, limit=FEW)
+    try:
+        itself = refute(answer, answer, symbols, limit=FEW)
+    except Fault:
+        return False  # its shapes do not fit together, which shows only where it gets that far
     return isinstance(itself, Counterexample) or itself.tried > 0
 
 

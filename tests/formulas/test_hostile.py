@@ -87,3 +87,9 @@ def test_what_is_too_much_is_given_up(name):
     found = decide(BOUNDED[name], "mu'mu", SYMBOLS)
     assert found.verdict in (Verdict.REFUTED, Verdict.UNKNOWN, Verdict.UNREADABLE)
     assert time.perf_counter() - started < 30
+
+
+@pytest.mark.parametrize("text", ["log(x - x) + mu", "(log(mu'mu - mu'mu) + A)^2", "1/(x - x) + A mu"])
+def test_what_has_no_value_and_no_shape_is_refuted(text):
+    """Where a value is missing the shapes are never compared: they are when it is computed against itself."""
+    assert decide(text, "mu'mu", SYMBOLS).verdict in (Verdict.REFUTED, Verdict.UNKNOWN)
