@@ -14,6 +14,7 @@ from enum import StrEnum
 import sympy as sp
 
 from formulas import growth
+from formulas.chance import chance_of_error
 from formulas.meaning import Interpreter, Matter, Misfit, facts_of, functions_of
 from formulas.normal import NormalForm, TooLarge, Unsupported
 from formulas.reader import Unreadable, read, read_comparison
@@ -191,10 +192,8 @@ def _searched(case: _Case, limit: int, misfit: str = "") -> Judgement:
 def _told(found: Counterexample | Agreement, case: _Case, misfit: str = "") -> Judgement:
     """Return the judgement that what was found amounts to."""
     if isinstance(found, Counterexample):
-        if found.kind is Kind.UNDEFINED and _somewhere_defined(
-            case.answer, case.symbols
-        ):  # a gap may be removable: a person looks
-            return Judgement(Verdict.UNKNOWN, f"This has no value everywhere: {found.sentence}.")
+        if found.kind is Kind.UNDEFINED and _somewhere_defined(case.answer, case.symbols):
+            return _with_a_gap(found, case)
         special = found.kind is Kind.VALUE and not any(isinstance(node, Derivative) for node in nodes_of(case.answer))
         agrees = agrees_when(case.answer, case.expected, case.symbols, case.relation) if special else None
         said = f"A counterexample: {found.sentence}." if found.kind is Kind.VALUE else sentence(found.sentence)
@@ -203,8 +202,20 @@ def _told(found: Counterexample | Agreement, case: _Case, misfit: str = "") -> J
         return Judgement(Verdict.UNKNOWN, f"This agrees at {found.tried} points, but: {misfit}.")
     if found.tried:
         within = case.relation.partition(":")[2]
-        return Judgement(Verdict.TESTED, f"Right to within {float(within):.0%}." if within else tested(found))
+        return Judgement(Verdict.TESTED, f"Right to within {float(within):.0%}." if within else tested(found, case))
     return Judgement(Verdict.UNKNOWN, f"Neither proved nor refuted: {misfit or found.why or 'it cannot be computed'}.")
+
+
+def _with_a_gap(found: Counterexample, case: _Case) -> Judgement:
+    """Judge a formula that has no value somewhere: (x² - 1)/(x - 1) is x + 1 all the same; else a person looks at it."""
+    chance = chance_of_error(case.answer, case.expected, case.symbols)
+    if chance is None:
+        return Judgement(Verdict.UNKNOWN, f"This has no value everywhere: {found.sentence}.")
+    return Judgement(Verdict.TESTED, f"Equal wherever it has a value: {_passes(chance)}.")
+
+
+def _passes(chance: float) -> str:
+    return f"at random points a wrong formula would agree with a chance below {max(chance, 1e-99):.0e}"
 
 
 def _somewhere_defined(answer: Node, symbols: Symbols) -> bool:
@@ -225,8 +236,11 @@ def _random_in(node: Node, symbols: Symbols) -> str | None:
     return next((name for name in inside if name is not None), None)
 
 
-def tested(found: Agreement) -> str:
-    """Say what a test showed, and no more."""
+def tested(found: Agreement, case: _Case) -> str:
+    """Say what a test showed, and how sure that is; no more."""
+    chance = chance_of_error(case.answer, case.expected, case.symbols)
+    if chance is not None:
+        return f"Not proved for all sizes; equal at {found.tried} points, and {_passes(chance)}."
     exact = f", {found.exact} of them in exact arithmetic" if found.exact else ""
     worst = f"; no difference above {found.worst:.1g} elsewhere" if found.exact < found.tried else ""
     return f"Not proved; held at {found.tried} points{exact}{worst}."

@@ -409,7 +409,7 @@ class Interpreter:
     def _call(self, node: Call) -> Matter:
         name = node.function
         if name == "delta":
-            return number(sp.KroneckerDelta(*(self._index_value(argument) for argument in node.arguments)))
+            return self._delta([self._index_value(argument) for argument in node.arguments])
         arguments = [self.of(argument) for argument in node.arguments]
         if name in _ELEMENTWISE and len(arguments) == 1:
             return _mapped(arguments[0], _ELEMENTWISE[name])
@@ -425,6 +425,12 @@ class Interpreter:
         if name in self.symbols and all(argument.is_number for argument in arguments):
             return number(sp.Function(name)(*(argument.number for argument in arguments)))
         raise Unsupported(f"the function {name}")
+
+    def _delta(self, indices: list[sp.Expr]) -> Matter:
+        for index, other in (indices, indices[::-1]):
+            if other in self.ranges and not self._is_scalar(str(index)):
+                self._note(index, self.ranges[other][1])  # an index runs over what it is compared with
+        return number(sp.KroneckerDelta(*indices))
 
     def _call_softmax(self, x: Matter) -> Matter:
         k = self._fresh()
@@ -497,6 +503,9 @@ class Interpreter:
 
     def _call_binomial(self, n: Matter, k: Matter) -> Matter:
         return number(sp.binomial(n.number, k.number))
+
+    def _call_factorial(self, n: Matter) -> Matter:
+        return _mapped(n, sp.factorial)
 
     def _call_eye(self, n: Matter) -> Matter:
         return Matter((n.number, n.number), sp.KroneckerDelta)

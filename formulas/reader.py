@@ -100,7 +100,7 @@ _FUNCTIONS = {
         "trace": "tr", "diag": "diagflat", "inv": "inverse", "det": "", "dot": "inner vdot", "outer": "", "sum": "",
         "prod": "product", "mean": "average avg", "var": "", "Var": "", "Cov": "cov", "binomial": "binom comb",
         "delta": "kronecker kroneckerdelta KroneckerDelta", "ones": "", "zeros": "", "eye": "identity", "argmax": "",
-        "concat": "", "floor": "", "ceil": "",
+        "concat": "", "floor": "", "ceil": "", "factorial": "",
     }.items()
     for spelling in (name, *spellings.split())
 }  # fmt: skip
@@ -108,7 +108,7 @@ _MANY = 99
 _ARGUMENTS = {  # fewest and most, one where nothing is said
     **dict.fromkeys(("max", "min", "cat", "concatenate", "hstack", "vstack"), (1, _MANY)),
     **dict.fromkeys(("ones", "zeros", "Cov"), (1, 2)),
-    **dict.fromkeys(("dot", "outer", "binomial", "delta", "power", "pow", "multiply", "mul", "matmul"), (2, 2)),
+    **dict.fromkeys(("dot", "outer", "binomial", "delta", "power", "pow", "multiply", "mul", "matmul", "mm"), (2, 2)),
     **dict.fromkeys(("divide", "add", "subtract", "solve"), (2, 2)),
     "concat": (2, _MANY),
     "where": (3, 3),
@@ -365,12 +365,17 @@ class _Names:
         return names[0] if len(names) == 1 else None
 
     def size_of_identity(self) -> sp.Expr | None:
-        """Return the size of an undeclared I where a covariance such as sigma^2 I speaks of it."""
+        """Return the size of an undeclared I: where a covariance such as sigma^2 I speaks of it, or all have one."""
         sizes = {
             symbol.shape[0]
             for symbol in self.symbols.by_name.values()
             if symbol.shape and symbol.covariance is not None and "I" in symbol.covariance
         }
+        return sizes.pop() if len(sizes) == 1 else self.only_size()
+
+    def only_size(self) -> sp.Expr | None:
+        """Return the size that all vectors and matrices have, if it is one: what has no size written can only have it."""
+        sizes = {size for symbol in self.symbols.by_name.values() for size in symbol.shape if size != 1}
         return sizes.pop() if len(sizes) == 1 else None
 
     def near(self, word: str) -> list[str]:
@@ -662,10 +667,14 @@ class _Reader(_Cursor):
             return _OPERATORS[token.text]
         if not self._starts_factor(token):
             return None
-        if token.kind is Kind.NUMBER and not token.font:
+        if token.kind is Kind.NUMBER and not token.font and not self._is_power_of_number():
             # A lost superscript looks like this: σ 2 is more often σ² than 2σ.
             raise self.refused("A number cannot follow without a sign: write * or ^ before it.")
         return Times.JUXTAPOSED
+
+    def _is_power_of_number(self) -> bool:
+        """Return whether the number here is a factor of its own for certain: k^j 1^{n-j}."""
+        return _is(self.ahead(), "^") and self.now.spaced and self.token(self.at - 1).kind is not Kind.NUMBER
 
     def _starts_factor(self, token: Token) -> bool:
         if token.kind is Kind.WORD:
@@ -706,9 +715,14 @@ class _Reader(_Cursor):
             return self._indexed(value, start)
         if self.sees("."):
             return self._attribute(value, start)
-        if self.sees("!"):
-            raise self.refused("A factorial is not read here: write it as a product.")
-        return None
+        return self._factorial(value, start) if self.sees("!") else None
+
+    def _factorial(self, value: Node, start: Token) -> Node:
+        bracketed = _is(self.token(self.at - 1), ")", "]")
+        if not bracketed and isinstance(value, Power | Call):
+            raise self.refused("It is not clear what the factorial is of: write brackets around it.")
+        self.take()
+        return self.new(Call("factorial", (value,), span=self.span(start)))
 
     def _power(self, base: Node, start: Token) -> Node:
         self.take()
@@ -747,11 +761,17 @@ class _Reader(_Cursor):
     def _means_transpose(self, token: Token, base: Node) -> bool:
         if _is(token, "⊤"):
             return True
+        if _is(token, "+") or token.text == "dagger":  # the pseudo-inverse, or the adjoint
+            return self.is_frame(base)
         if token.kind is not Kind.WORD or token.text[0] not in "Tt" or (token.whole and len(token.text) > 1):
             return False
         if len(token.text) > 1 and (self._knows(token.text) or self.sees("{")):
             return False
         return self._is_array(base) and not (token.text[0] == "t" and self._knows("t"))
+
+    def is_frame(self, node: Node) -> bool:
+        """Return whether this is a matrix with orthonormal columns, whose pseudo-inverse is its transpose."""
+        return isinstance(node, Name) and self.names.has(node.name, "orthonormal_columns")
 
     def _is_index(self, letter: str) -> bool:
         return letter in self._bound or letter in self._fixed
@@ -766,6 +786,8 @@ class _Reader(_Cursor):
             case Entry():
                 return False
             case Transposed() | Block():
+                return True
+            case Call(function="ones" | "zeros" | "eye"):
                 return True
             case Call():
                 scalar = node.function in {"norm", "trace", "dot", "sum", "prod", "mean", "det", "delta", "binomial"}
@@ -875,7 +897,7 @@ class _Reader(_Cursor):
         if name.text in {"shape", "size"}:
             self.at += 2
             return self._size_attribute(value, name)
-        spelled = {"t": "transpose", "mm": "matmul"}.get(name.text, name.text)
+        spelled = "transpose" if name.text == "t" else name.text
         if not calls or not self._is_function(spelled):
             return None
         self.at += 2
@@ -950,7 +972,10 @@ class _Reader(_Cursor):
         alone = before is None or _is(before, "+", "-", "=", ",", ";", *_OPENERS)
         if alone and (self.now.kind is Kind.END or self.sees("+", "-", "=", ",", ";", *_CLOSERS)):
             return self.new(Number(Fraction(1), span=self.span(token)))
-        raise self.refused("This vector of ones does not say how long it is: write ones(n).", token)
+        size = self.names.only_size() if token.font == "bold" else None
+        if size is None:
+            raise self.refused("This vector of ones does not say how long it is: write ones(n).", token)
+        return self.new(Call("ones", (self.size(size, token),), span=self.span(token)))
 
     def _unwrap_braces(self) -> None:
         r"""Take the outer braces of {\{i = j\}} off; those of {i = j} are brackets like any."""
@@ -1511,7 +1536,7 @@ class _Reader(_Cursor):
         """Return the call, with everything its head says about it."""
         span = self.span(start)
         if head.declared is not None:
-            self._refuse_options(head, head.function)
+            self._refuse_options(head, head.function, arguments)
             node: Node = self.new(Call(head.function, arguments, span=span))
         elif head.function in _REWRITTEN:
             self._refuse_count(head, head.function, arguments)
@@ -1537,7 +1562,7 @@ class _Reader(_Cursor):
             base, arguments = arguments[-1], arguments[:1]
         if name == "norm" and arguments[1:] == (Number(Fraction(2)),):
             arguments = arguments[:1]
-        self._refuse_options(head, name)
+        self._refuse_options(head, name, arguments)
         self._refuse_count(head, name, arguments)
         return self.new(Call(name, arguments, base, span=span))
 
@@ -1553,11 +1578,15 @@ class _Reader(_Cursor):
         if any(isinstance(argument, Comparison) for argument in arguments) and name not in {"where", "int"}:
             raise self.refused(f"{written} is of values, not of a comparison.", head.word)
 
-    def _refuse_options(self, head: _Head, name: str) -> None:
+    def _is_vector(self, node: Node) -> bool:
+        return isinstance(node, Name) and len(self.names.shape(node.name)) == 1
+
+    def _refuse_options(self, head: _Head, name: str, arguments: tuple[Node, ...]) -> None:
         """Refuse an option that could change the value; a softmax along its last axis is the one we mean."""
         allowed: dict[str, set[int | None]] = {"ord": {2}} if name == "norm" else {}
         if name in _SOFTMAXES:
-            allowed = {"axis": {1, -1}, "dim": {1, -1}, "keepdims": {0, 1}, "keepdim": {0, 1}}
+            last: set[int | None] = {1, -1, 0} if self._is_vector(arguments[0]) else {1, -1}
+            allowed = {"axis": last, "dim": last, "keepdims": {0, 1}, "keepdim": {0, 1}}
         for option, value in head.options.items():
             if _whole(value) not in allowed.get(option, ()):
                 raise self.refused(f"The option {option} of {self.written(head.word)} is not read here.", head.word)
@@ -1834,6 +1863,7 @@ class _Reader(_Cursor):
         opened = self.take()
         if opened.text == "\\{" and self.now.text == "begin matrix":
             return self._braced_cases()
+        listed = opened.text == "[" and self._is_list_of_rows()
         self._open.append(opened.text + "|" * self._one_bar_inside(opened))
         if comparison:
             value = self.delta_of(self._free_comparison())
@@ -1852,19 +1882,31 @@ class _Reader(_Cursor):
         self.expect(_CLOSER[opened.text], opened)
         if len(rows) == len(rows[0]) == 1:
             return self._side_by_side(rows[0][0], opened) if opened.text == "[" else rows[0][0]
-        return self._block(rows, opened)
+        if len(rows) == 1 and (listed or all(isinstance(part, Block) and len(part.rows) == 1 for part in rows[0])):
+            rows = [self._row_of(part) for part in rows[0]]
+        return self.new(Block(tuple(map(tuple, rows)), span=self.span(opened)))
+
+    def _is_list_of_rows(self) -> bool:
+        """Return whether all parts of the bracket here are in brackets themselves: [[A, B], [C, D]], [[A], [B]]."""
+        end = _end_of_group(self.tokens, self.at - 1)
+        at = self.at
+        while _is(self.token(at), "["):
+            at = _end_of_group(self.tokens, at) + 1
+            if at == end:
+                return True
+            if not _is(self.token(at), ","):
+                return False
+            at += 1
+        return False
+
+    @staticmethod
+    def _row_of(part: Node) -> list[Node]:
+        return list(part.rows[0]) if isinstance(part, Block) and len(part.rows) == 1 else [part]
 
     def _one_bar_inside(self, opened: Token) -> bool:
         """Return whether a bar stands between the parts of [A | B], and not around one."""
         inner = self.tokens[self.at : _end_of_group(self.tokens, self.at - 1)]
         return opened.text == "[" and sum(_is(token, "|") for token in inner) == 1
-
-    def _block(self, rows: list[list[Node]], opened: Token) -> Node:
-        """Return the matrix of these parts; [[A, B], [C, D]] is one matrix, not a row of two."""
-        inner = [part.rows for part in rows[0] if isinstance(part, Block) and len(part.rows) == 1]
-        if len(rows) == 1 and len(inner) == len(rows[0]):
-            return self.new(Block(tuple(row for (row,) in inner), span=self.span(opened)))
-        return self.new(Block(tuple(map(tuple, rows)), span=self.span(opened)))
 
     def _side_by_side(self, value: Node, opened: Token) -> Node:
         """Return [O1 O2] as a matrix of two parts: names of equal height, with a space or no product between them."""
@@ -2188,7 +2230,7 @@ class _Reader(_Cursor):
         return self.new(Name(token.text, span=self.span(token)))
 
     def _unit_matrix(self) -> Node | None:
-        """Read I_n, I_ij, I[i = j], and I where a covariance says how large it is."""
+        """Read I_n, I_ij, I[i = j], and I where the question says how large it is."""
         token = self.now
         if token.text != "I":
             return None
@@ -2331,6 +2373,13 @@ def _stacked(written: _Written) -> Node:
     return Block(tuple((part,) for part in _parts(written)), span=written.span)
 
 
+def _pseudoinverse(written: _Written) -> Node:
+    """Return the pseudo-inverse where it is known without computing: of orthonormal columns it is the transpose."""
+    if not written.reader.is_frame(written.first):
+        raise written.refused("A pseudo-inverse is read of declared orthonormal columns only.")
+    return Transposed(written.first, span=written.span)
+
+
 def _where(written: _Written) -> Node:
     condition, value, other = written.arguments
     if not isinstance(condition, Comparison):
@@ -2363,6 +2412,8 @@ _REWRITTEN: dict[str, Callable[[_Written], Node]] = {
     "multiply": lambda w: w.times(Times.STAR),
     "mul": lambda w: w.times(Times.STAR),
     "matmul": lambda w: w.times(Times.MATRIX),
+    "mm": lambda w: w.times(Times.MATRIX),
+    "pinv": _pseudoinverse,
     "divide": lambda w: w.over(*w.arguments),
     "solve": lambda w: Product(w.call("inv", w.first), w.arguments[1], Times.MATRIX, span=w.span),
     "add": lambda w: w.plus(*w.arguments),

@@ -980,6 +980,7 @@ class Evaluation:
     def _found_extent(self, index: str, scope: Node, asked: tuple[str, ...] = ()) -> Dimension | None:
         """Look for an entry with this index, then for an index it is compared with that we know more about."""
         beside: list[tuple[str, Node]] = []
+        ranges: dict[str, Node] = {}  # what an index under Σ or Π is looked for in
         for node, bound in _walked(scope):
             if index in bound:
                 continue
@@ -988,7 +989,10 @@ class Evaluation:
                 if axis is not None:
                     return axis
             if isinstance(node, Comparison) or (isinstance(node, Call) and node.function == "delta"):
-                beside.extend((other.name, scope) for other in children(node) if isinstance(other, Name))
+                names = [other.name for other in children(node) if isinstance(other, Name)]
+                beside.extend((name, ranges[name] if name in bound else scope) for name in names)
+            if isinstance(node, Range):
+                ranges[node.index] = node.body
             if isinstance(node, Range) and Name(index) in (node.lower, node.upper, node.excluding):
                 beside.append((node.index, node.body))
         for other, where in beside:
