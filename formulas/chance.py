@@ -112,13 +112,22 @@ def _degree(node: Node, symbols: Symbols, within: tuple[str, ...]) -> int:
             return _degree(node.left, symbols, within) + _degree(node.right, symbols, within)
         case Quotient():
             return _degree(node.above, symbols, within) + _degree(node.below, symbols, within)
-        case Power(exponent=Number(value=power)) if power.denominator == 1:
+        case Power():
+            power = _whole(node.exponent)
             inverse = 12 if power < 0 else 1  # adjugate and determinant of a matrix of at most six rows
-            return inverse * abs(int(power)) * _degree(node.base, symbols, within)
+            return inverse * abs(power) * _degree(node.base, symbols, within)
         case Range(operator=Big.SUM):
             return 6 * _degree(node.body, symbols, within)  # no size here is larger than six
         case Call() if node.function in _LINEAR and len(node.arguments) == 1:
             return 36 * _degree(node.arguments[0], symbols, within)
         case Call() if node.function in _PRODUCT:
             return 6 * sum(_degree(argument, symbols, within) for argument in node.arguments)
+    raise _NotRational
+
+
+def _whole(exponent: Node) -> int:
+    if isinstance(exponent, Negation):
+        return -_whole(exponent.value)
+    if isinstance(exponent, Number) and exponent.value.denominator == 1:
+        return int(exponent.value)
     raise _NotRational

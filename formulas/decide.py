@@ -207,7 +207,7 @@ def _told(found: Counterexample | Agreement, case: _Case, misfit: str = "") -> J
 
 
 def _with_a_gap(found: Counterexample, case: _Case) -> Judgement:
-    """Judge a formula that has no value somewhere: (x² - 1)/(x - 1) is x + 1 all the same; else a person looks at it."""
+    """Judge a formula that has no value somewhere: (x² - 1)/(x - 1) is x + 1 all the same; else a person looks."""
     chance = chance_of_error(case.answer, case.expected, case.symbols)
     if chance is None:
         return Judgement(Verdict.UNKNOWN, f"This has no value everywhere: {found.sentence}.")

@@ -661,16 +661,21 @@ class NormalForm:
         return total((self._whole_power(upper, e) - self._whole_power(lower, e)).scaled(c) for e, c in rows)
 
     def _binomial_sum(self, inside: dict[Atom, Fraction], bound: Bound) -> Polynomial | None:
-        """Σ_j binomial(n, j) x^j = (1 + x)^n."""
+        """Σ_j binomial(n, j) x^j = (1 + x)^n for j from 0 to n; without its first or last term one less, x^n less."""
         index, low, high = bound
         chosen = [a for a in inside if a.kind is Kind.FUNCTION and a.parts[0] == "binomial"]
         powers = {a: p for a, p in inside.items() if a not in chosen}
-        if low != 0 or len(chosen) != 1 or chosen[0].parts[1:] != (self.of(high), self.of(index)):
+        if low not in (0, 1) or len(chosen) != 1:
+            return None
+        top = next((n for n in (high, high + 1) if chosen[0].parts[1:] == (self.of(n), self.of(index))), None)
+        if top is None:
             return None
         if not all(a.kind is Kind.EXP and _linear_in(a.parts[0], index) for a in powers):
             return None
-        x = self._replaced(self.product_of(powers), {index: sp.Integer(1)})
-        return self.power(UNIT + x, self.of(high))
+        term = self.product_of(powers)
+        whole = self.power(UNIT + self._replaced(term, {index: sp.Integer(1)}), self.of(top))
+        last = ZERO if top == high else self._replaced(term, {index: top})
+        return whole - last - (UNIT if low == 1 else ZERO)
 
     def _sum_atom(self, bounds: Sequence[Bound], factors: Mapping[Atom, Fraction]) -> Polynomial:
         """Return one sum that does not split further, its bound indices renamed in the one way that spells least."""

@@ -374,7 +374,7 @@ class _Names:
         return sizes.pop() if len(sizes) == 1 else self.only_size()
 
     def only_size(self) -> sp.Expr | None:
-        """Return the size that all vectors and matrices have, if it is one: what has no size written can only have it."""
+        """Return the size that all vectors and matrices have, if it is one: I and 𝟏 can only have it too."""
         sizes = {size for symbol in self.symbols.by_name.values() for size in symbol.shape if size != 1}
         return sizes.pop() if len(sizes) == 1 else None
 
@@ -1910,23 +1910,29 @@ class _Reader(_Cursor):
 
     def _side_by_side(self, value: Node, opened: Token) -> Node:
         """Return [O1 O2] as a matrix of two parts: names of equal height, with a space or no product between them."""
-        names: list[Name] = []
-        part = value
-        while isinstance(part, Product) and part.times is Times.JUXTAPOSED and isinstance(part.right, Name):
-            names.insert(0, part.right)
-            part = part.left
-        if not isinstance(part, Name) or not names:
+        parts: list[Node] = []
+        rest = value
+        while isinstance(rest, Product) and rest.times is Times.JUXTAPOSED:
+            parts.insert(0, rest.right)
+            rest = rest.left
+        parts.insert(0, rest)
+        shapes = [shape for part in parts if (shape := self._shape_of(part)) is not None]
+        if len(parts) == 1 or len(shapes) < len(parts):
             return value
-        names.insert(0, part)
-        if not all(self.names.is_array(name.name) for name in names):
-            return value
-        shapes = [(*self.names.shape(name.name), sp.Integer(1))[:2] for name in names]
-        between = [self.text[a.span.end : b.span.start] for a, b in pairwise(names)]
+        between = [self.text[a.span.end : b.span.start] for a, b in pairwise(parts)]
         products = all(a[1] == b[0] for a, b in pairwise(shapes))
         spaced = all(gap != "" and not gap.strip() for gap in between)
         if len({shape[0] for shape in shapes}) > 1 or (products and not spaced):
             return value
-        return self.new(Block((tuple(names),), span=self.span(opened)))
+        return self.new(Block((tuple(parts),), span=self.span(opened)))
+
+    def _shape_of(self, node: Node) -> tuple[sp.Expr, ...] | None:
+        """Return rows and columns of a declared array or its transpose, and nothing for anything else."""
+        name = node.value if isinstance(node, Transposed) else node
+        if not isinstance(name, Name) or not self.names.is_array(name.name):
+            return None
+        shape = (*self.names.shape(name.name), sp.Integer(1))[:2]
+        return shape[::-1] if isinstance(node, Transposed) else shape
 
     def delta_of(self, comparison: Comparison) -> Node:
         if self._is_array(comparison.left) or self._is_array(comparison.right):
