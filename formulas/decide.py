@@ -22,7 +22,7 @@ from formulas.refute import TRIED, Agreement, Counterexample, Kind, agrees_when,
 from formulas.slopes import refute_entries
 from formulas.symbols import Symbols
 from formulas.tokens import LENGTH
-from formulas.tree import Call, Chain, Derivative, Name, Node, Transposed, nodes_of, parts_of
+from formulas.tree import Call, Chain, Derivative, Name, Node, Range, Transposed, nodes_of, parts_of
 from formulas.values import Fault
 
 BUDGET = 20_000  # products of one normal form; a usual one takes a hundred to ten thousand
@@ -226,13 +226,15 @@ def _somewhere_defined(answer: Node, symbols: Symbols) -> bool:
     return isinstance(itself, Counterexample) or itself.tried > 0
 
 
-def _random_in(node: Node, symbols: Symbols) -> str | None:
-    """Return a random symbol that stands outside of every expectation, if there is one."""
+def _random_in(node: Node, symbols: Symbols, bound: frozenset[str] = frozenset()) -> str | None:
+    """Return a random symbol that stands outside of every expectation, if there is one; an index k is not the key k."""
     if isinstance(node, Call) and node.function in ("E", "Var", "Cov"):
         return None
-    if isinstance(node, Name) and node.name in symbols and "normal" in symbols[node.name].properties:
-        return node.name
-    inside = (_random_in(part, symbols) for part in parts_of(node))
+    if isinstance(node, Name) and node.name not in bound and node.name in symbols:
+        return node.name if "normal" in symbols[node.name].properties else None
+    if isinstance(node, Range):
+        bound |= {node.index}
+    inside = (_random_in(part, symbols, bound) for part in parts_of(node))
     return next((name for name in inside if name is not None), None)
 
 

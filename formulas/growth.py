@@ -28,6 +28,7 @@ import sympy as sp
 
 from formulas.tree import (
     Addition,
+    Big,
     Call,
     Chain,
     Comparison,
@@ -38,6 +39,7 @@ from formulas.tree import (
     Power,
     Product,
     Quotient,
+    Range,
     Times,
 )
 
@@ -468,7 +470,29 @@ def _read(node: Node, variables: frozenset[str] | None) -> _Ratio:
             return _power(_read(node.base, variables), _exact(_read(node.exponent, variables)))
         case Call():
             return _read_call(node, variables)
+        case Range(operator=Big.SUM, lower=Number(), upper=Node(), excluding=None):
+            return _read_sum(node, variables)
     raise NotAGrowth(f"A {type(node).__name__.lower()} has no growth that can be decided here.")
+
+
+def _read_sum(node: Range, variables: frozenset[str] | None) -> _Ratio:
+    """Read Σ_{t=1}^N: t^a N^b with a ≥ 0 adds up to N^(a+1) N^b, up to constant factors."""
+    if node.upper is None or node.index in (variables or ()):
+        raise NotAGrowth("The growth of this sum cannot be decided here.")
+    upper = _soft(_read(node.upper, variables))
+    body = _soft(_read(node.body, None if variables is None else variables | {node.index}))
+    total = [_summed(monomial, node.index, upper) for monomial in body.above]
+    shrinks = any((ONE / monomial).factors and not (ONE / monomial).is_bounded() for monomial in upper.above)
+    if shrinks or upper.above.keys() <= {ONE} or any(part.below.keys() != {ONE} for part in (upper, body)):
+        raise NotAGrowth("The growth of this sum cannot be decided here.")
+    return reduce(_add, total)
+
+
+def _summed(monomial: Monomial, index: str, upper: _Ratio) -> _Ratio:
+    power, logs = next(((power, logs) for name, power, logs in monomial.factors if name == index), (Fraction(0),) * 2)
+    if power < 0 or logs:
+        raise NotAGrowth("The growth of this sum cannot be decided here.")
+    return _multiply(_Ratio({monomial / variable(index) ** power: _Sign.POSITIVE}), _power(upper, power + 1))
 
 
 def _read_name(name: str, variables: frozenset[str] | None) -> _Ratio:

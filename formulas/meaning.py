@@ -238,6 +238,12 @@ class Interpreter:
             return self._dot(left, right)  # as in NumPy, where a vector is neither row nor column
         if times is Times.JUXTAPOSED and same and left.is_vector:
             return _zipped(left, right, lambda x, y: x * y)
+        if times is Times.STAR and (left.is_vector != right.is_vector):
+            shape = right.shape if left.is_vector else left.shape
+            # A column beside a square matrix scales its rows on paper and its columns in NumPy: that is refused.
+            fitting = [(ONE, shape[1])] if shape[0] == shape[1] else [(ONE, shape[1]), (shape[0], ONE)]
+            if (left if left.is_vector else right).shape in fitting:
+                return _zipped(_repeated(left, shape), _repeated(right, shape), lambda x, y: x * y)
         raise Misfit(f"a {left} cannot multiply a {right} from the left: {left.shape[1]} is not {right.shape[0]}")
 
     def _dot(self, left: Matter, right: Matter) -> Matter:
@@ -680,9 +686,11 @@ def _mapped(value: Matter, function: Callable[[sp.Expr], sp.Expr]) -> Matter:
 
 
 def _repeated(term: Matter, shape: Shape) -> Matter:
-    """Return a row added to a matrix as the matrix of that row repeated: a bias adds to every row."""
+    """Return a row or column as the matrix of it repeated, as NumPy does: a bias adds to every row."""
     if term.is_number or term.shape == shape:
         return term
+    if term.shape[1] == ONE:
+        return Matter(shape, lambda i, j: term.entry(i, ONE))
     return Matter(shape, lambda i, j: term.entry(ONE, j))
 
 

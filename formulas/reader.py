@@ -110,6 +110,8 @@ _ARGUMENTS = {  # fewest and most, one where nothing is said
     **dict.fromkeys(("ones", "zeros", "Cov"), (1, 2)),
     **dict.fromkeys(("dot", "outer", "binomial", "delta", "power", "pow", "multiply", "mul", "matmul", "mm"), (2, 2)),
     **dict.fromkeys(("divide", "add", "subtract", "solve"), (2, 2)),
+    **dict.fromkeys(("swapaxes", "permute"), (3, 3)),
+    "transpose": (1, 3),
     "concat": (2, _MANY),
     "where": (3, 3),
 }
@@ -562,7 +564,7 @@ class _Reader(_Cursor):
 
     def line(self) -> Node:
         start = self._begin()
-        self.skip("=")  # "= …" goes on from the line before
+        _ = self.skip("=") or self.skip("≈")  # "= …" goes on from the line before, "≈ …" is a number that was rounded
         parts = [self.expression()]
         while self.skip("="):
             parts.append(self.expression())
@@ -819,6 +821,8 @@ class _Reader(_Cursor):
         """Read one expression up to the bracket that closes `opened`."""
         self._open.append(opened.text)
         value = self.expression()
+        if self.now.kind is Kind.COMMAND:
+            value = self._infix_fraction(value, opened)  # n^{3 \over 2}
         self._open.pop()
         self.expect(_CLOSER[opened.text], opened)
         return value
@@ -855,6 +859,8 @@ class _Reader(_Cursor):
             self.expect(",", opened)
         indices = self._index_list("]", _MANY)
         self.expect("]", opened)
+        if any((_whole(index) or 1) < 1 or _whole(index) == 0 for index in indices):
+            raise self.refused("Entries are counted from 1 here: the first is x[1].", opened)
         if isinstance(value, Entry) and len(value.indices) == 1:  # W[i][j]
             return self.new(Entry(value.value, (*value.indices, *indices), span=self.span(start)))
         return self.new(Entry(value, indices, span=self.span(start)))
@@ -963,7 +969,12 @@ class _Reader(_Cursor):
     def _bold_one(self, token: Token) -> Node:
         r"""Read \mathbb{1}[i = j] as a Kronecker delta, and 𝟏 - h as 1 - h."""
         if self.sees("_") and not self._is_indicator():
-            return self._delta(token)
+            first, end, after = self.group(self.at + 1)
+            size = self.names.find(_flat(self.tokens[first:end]))
+            if size is None or size not in self.names.sizes or self._is_index(size):
+                return self._delta(token)
+            self.at = after
+            return self.new(Call("ones", (Name(size, span=self.span(token)),), span=self.span(token)))
         self.skip("_")
         self._unwrap_braces()
         if self.sees(*_OPENERS) and self._relation_inside():
@@ -1131,9 +1142,14 @@ class _Reader(_Cursor):
 
     def _by_beginning(self, base: str, first: int, end: int) -> str | None:
         inner = self.tokens[first:end]
+        if len(inner) > 2 and _is(inner[1], "_"):  # W_{2_{jk}} is W_{2,jk}
+            start, stop, after = self.group(first + 2)
+            if after == end:
+                inner = [inner[0], replace(inner[1], text=","), *self.tokens[start:stop]]
+                self.tokens[first:end] = inner
         comma = next((at for at, token in enumerate(inner) if _is(token, ",")), None)
         length = 1 if comma is None else comma
-        name = self.names.find(base + _flat(inner[:length])) if len(inner) > 1 else None
+        name = self.names.find(base + self._fixed_flat(inner[:length])) if len(inner) > 1 else None
         if name is not None:
             del self.tokens[first : first + length + (comma is not None)]
             self.at += 1
@@ -1335,8 +1351,9 @@ class _Reader(_Cursor):
         whole = self.names.find(piece + _flat(inner), any_case=True)
         if _is(self.ahead(), "^"):
             return whole is not None and inner[0].kind is Kind.WORD
-        beginning = self.names.find(piece + inner[0].text)
-        return whole is not None or beginning is not None or piece in self.names.columns or piece == "delta"
+        widths = range(len(inner[0].text), 0, -1)  # XW_QW_K is X W_Q W_K
+        beginning = any(self.names.find(piece + inner[0].text[:width]) is not None for width in widths)
+        return whole is not None or beginning or piece in self.names.columns or piece == "delta"
 
     # functions
 
@@ -1535,6 +1552,8 @@ class _Reader(_Cursor):
     def _built(self, head: _Head, arguments: tuple[Node, ...], start: Token) -> Node:
         """Return the call, with everything its head says about it."""
         span = self.span(start)
+        if head.function in _SOFTMAXES and len(arguments) == 2 and _whole(arguments[1]) is not None:
+            head.options["axis"], arguments = arguments[1], arguments[:1]  # softmax(x, -1)
         if head.declared is not None:
             self._refuse_options(head, head.function, arguments)
             node: Node = self.new(Call(head.function, arguments, span=span))
@@ -1791,7 +1810,7 @@ class _Reader(_Cursor):
         name = self.names.find(self.token(at).text)
         inner = [token.text for token in self.tokens[first:end]]
         bare = first == at + 2 and self.token(first).kind is Kind.WORD and inner[0].startswith(index)
-        if inner != [index] and not bare:
+        if inner != [index] and inner[:2] != [index, ","] and not bare:
             return False
         return name is None or self.names.entries(name) > 1
 
@@ -2160,7 +2179,7 @@ class _Reader(_Cursor):
 
     def _derivative(self, of: Node | str | None, by: Node, start: Token) -> Node:
         if of is None:
-            of = self.factor()
+            of = self._term()  # d/dx x exp(x) is of the product
         elif isinstance(of, str):
             of = self.new(Call(of, (by,), span=self.span(start)))
         return self.new(Derivative(of, by, span=self.span(start)))
@@ -2215,7 +2234,7 @@ class _Reader(_Cursor):
         by = self._argument()
         if not isinstance(by, Name | Entry):
             raise self.refused("A gradient is taken by a name.", start)
-        return self._derivative(None, by, start)
+        return self._derivative(self.factor(), by, start)  # ∇L · v is of L alone
 
     # the few letters that mean something where they are not declared
 
@@ -2386,6 +2405,15 @@ def _pseudoinverse(written: _Written) -> Node:
     return Transposed(written.first, span=written.span)
 
 
+def _transposed(written: _Written) -> Node:
+    """Read W.transpose(0, 1) and K.transpose(-2, -1) as Wᵀ and Kᵀ: the two axes of a matrix change places."""
+    axes = [_whole(axis) for axis in written.arguments[1:]]
+    swapped = ({0, 1}, {-2, -1}, {0, -1}, {-2, 1})
+    if axes and (set(axes) not in swapped or (written.head.function == "permute" and axes != [1, 0])):
+        raise written.refused("The axes of a transpose are 0 and 1.")
+    return Transposed(written.first, span=written.span)
+
+
 def _where(written: _Written) -> Node:
     condition, value, other = written.arguments
     if not isinstance(condition, Comparison):
@@ -2400,7 +2428,9 @@ def _integer(written: _Written) -> Node:
 
 
 _REWRITTEN: dict[str, Callable[[_Written], Node]] = {
-    "transpose": lambda w: Transposed(w.first, span=w.span),
+    "transpose": _transposed,
+    "swapaxes": _transposed,
+    "permute": _transposed,
     "log2": lambda w: w.call("log", w.first, base=w.number(2)),
     "ld": lambda w: w.call("log", w.first, base=w.number(2)),
     "lb": lambda w: w.call("log", w.first, base=w.number(2)),

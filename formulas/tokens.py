@@ -109,7 +109,7 @@ _FONTS = {
 _WITHOUT_MEANING = frozenset(
     {
         ",", ";", ":", "!", ">", " ", "\n", "\t", "quad", "qquad", "thinspace", "medspace", "thickspace", "enspace",
-        "negthinspace", "displaystyle", "textstyle", "scriptstyle", "limits", "nolimits", "nonumber", "notag",
+        "negthinspace", "displaystyle", "textstyle", "scriptstyle", "limits", "nolimits", "nonumber", "notag", "hline",
         "mathstrut", "allowbreak", "left", "right", "middle",
         *(size + side for size in ("big", "Big", "bigg", "Bigg") for side in ("", "l", "r", "m")),
     }
@@ -128,7 +128,7 @@ _MARK_COMMANDS = {
     "{": "\\{", "}": "\\}", "lbrace": "\\{", "rbrace": "\\}", "lbrack": "[", "rbrack": "]", "lparen": "(",
     "rparen": ")", "(": "$", ")": "$", "[": "$", "]": "$", "\\": "\\\\", "cr": "\\\\", "newline": "\\\\",
     "oplus": "⊕", "_": "_", "&": "&", "colon": ":", "infty": "∞", "dots": "…", "ldots": "…", "cdots": "…",
-    "dotsc": "…", "dotsb": "…",
+    "dotsc": "…", "dotsb": "…", "approx": "≈",
 }  # fmt: skip
 _MARKS = {
     "**": "^", "==": "=", "!=": "!=", "<=": "<=", ">=": ">=", "||": "‖", ".*": "∘", "./": "/", ".^": "^", "...": "…",
@@ -140,7 +140,7 @@ _MARKS |= {
     "∙": "·", "∘": "∘", "⊙": "∘", "○": "∘", "◦": "∘", "÷": "/", "∕": "/", "⁄": "/", "≤": "<=", "⩽": "<=", "≥": ">=",
     "⩾": ">=",
     "≠": "!=", "‖": "‖", "∥": "‖", "∣": "|", "⟨": "⟨", "〈": "⟨", "⟩": "⟩", "〉": "⟩", "⊤": "⊤", "′": "'", "’": "'",
-    "∂": "∂", "√": "√", "∞": "∞", "…": "…", "⋯": "…", "⊕": "⊕", "^": "^",
+    "∂": "∂", "√": "√", "∞": "∞", "…": "…", "⋯": "…", "⊕": "⊕", "^": "^", "≈": "≈",
 }  # fmt: skip
 _SIGNS = {"∑": "sum", "∏": "prod", "∇": "nabla"}
 _DOUBLE = {"𝔼": "E", "𝟙": "1", "𝕍": "V", "𝕀": "I"}

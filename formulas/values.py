@@ -1214,6 +1214,12 @@ class Evaluation:
         if fits and not elementwise:
             self._count(len(left.entries) * len(right.entries) * len(right.entries[0]))
             return _matrix_product(left, right)
+        if times is Times.STAR and left.is_vector() != right.is_vector():
+            scale, scaled = (left, right) if left.is_vector() else (right, left)
+            wide = _repeated(scale, scaled)
+            if wide is not None:
+                self._count(len(wide.entries) * len(wide.entries[0]))
+                return scaled.with_each(wide, lambda a, b: _bounded(a * b))
         raise ShapeError(_unfit_product(nodes, left, right, times))
 
     def _entrywise(self, value: Matrix, function: Callable[[Scalar], Scalar]) -> Matrix:
@@ -1646,6 +1652,15 @@ class Evaluation:
         "Var": _variance,
         "Cov": _covariance,
     }
+
+
+def _repeated(vector: Matrix, like: Matrix) -> Matrix | None:
+    """Return a row or column repeated to the shape of a matrix, as NumPy does; None where it does not fit."""
+    if vector.rows == ONE and vector.columns == like.columns:
+        return Matrix(like.rows, like.columns, vector.entries * len(like.entries))
+    if vector.columns == ONE and vector.rows == like.rows and like.rows != like.columns:  # of a square one: which?
+        return Matrix(like.rows, like.columns, tuple(row * len(like.entries[0]) for row in vector.entries))
+    return None
 
 
 def _entry_rows(value: Value) -> tuple[tuple[Scalar, ...], ...]:

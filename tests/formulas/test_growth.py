@@ -25,6 +25,7 @@ from formulas.growth import (
 )
 from formulas.tree import (
     Addition,
+    Big,
     Block,
     Call,
     Chain,
@@ -35,6 +36,7 @@ from formulas.tree import (
     Power,
     Product,
     Quotient,
+    Range,
     Times,
 )
 
@@ -301,6 +303,10 @@ def times(*factors, how=Times.JUXTAPOSED):
     return left
 
 
+def summed(body, upper, index="t"):
+    return Range(Big.SUM, index, number(1), upper, body)
+
+
 a, b = Name("M"), Name("N")
 
 
@@ -324,6 +330,9 @@ a, b = Name("M"), Name("N")
         (Call("ln", (times(a, b, how=Times.MATRIX),)), "log M + log N"),
         (times(Name("pi"), a), "M"),
         (Power(a, number(0)), "1"),
+        (summed(Addition((a, Name("t"))), b), "M N + N^2"),
+        (summed(times(a, Call("sqrt", (Name("t"),))), b), "M N^(3/2)"),
+        (summed(summed(a, Name("t"), "s"), Addition((b, Negation(number(1))))), "M N^2"),
     ],
 )
 def test_trees_are_read(tree, text):
@@ -341,6 +350,10 @@ def test_trees_are_read(tree, text):
         (Call("log", ()), "log has 0 arguments."),
         (Call("sqrt", (Negation(a),)), "A root is taken of something that is not known to be positive."),
         (Block(((a, b),)), "A block has no growth that can be decided here."),
+        (summed(a, number(5)), "The growth of this sum cannot be decided here."),
+        (summed(a, Quotient(a, b)), "The growth of this sum cannot be decided here."),
+        (summed(Quotient(a, Name("t")), b), "The growth of this sum cannot be decided here."),
+        (summed(Name("M"), b, "M"), "The growth of this sum cannot be decided here."),
     ],
 )
 def test_trees_that_are_no_growth(tree, why):

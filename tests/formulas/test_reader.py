@@ -140,6 +140,8 @@ def refusal(text, family="x", reading=read):
 # What is read, by family and tree: all texts of a line are one formula to us.
 READINGS = {
     "x": {
+        "d((x exp(x)))/d(x)": [r"\frac{d}{dx} x \exp(x)", "d/dx x exp(x)", r"\frac{d}{dx} [x \exp(x)]"],
+        "(d(x)/d(x) exp(x))": [r"\nabla_x x \exp(x)"],
         "-(x^2)": ["-x^2", "-x**2", "-(x^2)", "$-x^2$", r"\(-x^{2}\)", r"\[ -x^2 \]", "−x²", "- x ^ 2", "-{x}^2", "= -x^2", "-x^2."],
         "2^(-x)": ["2^-x", "2**-x", "2^{-x}", "2^(-x)", "2⁻ˣ"],
         "x^(2^3)": ["x^2^3", "x**2**3"],
@@ -192,8 +194,12 @@ READINGS = {
             r"$$\operatorname{softmax}\left(\frac{\boldsymbol{X}\boldsymbol{W}^{Q}(\boldsymbol{X}\boldsymbol{W}^{K})^{T}}{\sqrt{d}}\right)\boldsymbol{X}\boldsymbol{W}^{V}$$",
             r"softmax(X W_q (X W_k)' / sqrt(d_k)) X W_v", r"softmax(XW_Q(XW_K)^T/\sqrt{d})XW_V",
         ],
+        "(softmax_rows(((((X W_Q) W_K') X')/sqrt(d))) V)": [r"softmax(XW_QW_K^TX^T/\sqrt d)V"],
+        "(softmax_rows((((X W_Q) K')/sqrt(d))) V)": [r"softmax(XW_QK^T/\sqrt d)V"],
+        "ones(n)": [r"\mathbf 1_n", r"\mathbf{1}_{n}", "𝟙_n"],
         "(softmax_rows(((Q@K')/d^0.5))@V)": [r"F.softmax(Q @ K.T / d**0.5, dim=-1) @ V"],
         "(softmax_rows(((Q@K')/sqrt(d)))@V)": [
+            r"softmax(Q @ K.transpose(-2, -1) / sqrt(d), -1) @ V",
             r"scipy.special.softmax(Q @ K.T / np.sqrt(d), axis=1) @ V",
             r"torch.softmax(Q @ K.transpose() / math.sqrt(K.shape[-1]), dim=-1) @ V",
             r"np.matmul(softmax(np.matmul(Q, K.T)/np.sqrt(d)), V)",
@@ -273,11 +279,13 @@ READINGS = {
             r"(ŷ − y) W₂^T", r"(\hat{y}-y){W_2}^{T}", r"(\hat{y}-y)W_2^{'}",
         ],
         "((yhat + -y)@W2')": [
+            r"(yhat - y) @ W2.transpose(0, 1)", r"(yhat - y) @ np.swapaxes(W2, 0, 1)", r"(yhat - y) @ W2.permute(1, 0)",
             r"(yhat - y) @ W2.transpose()", r"(y_hat - y) @ np.transpose(W2)", r"np.matmul(y_hat - y, W2.T)",
         ],
         "dot((yhat + -y), W2')": [r"np.dot(yhat - y, W2.T)"],
         "sum_{k}[((yhat[k] + -y[k]) W2[j,k])]": [
             r"\sum_k (\hat y_k - y_k) W_{2,jk}", r"\sum_k (\hat{y}_k - y_k)\,(W_2)_{jk}",
+            r"\sum_k (\hat y_k - y_k) W_{2_{jk}}",
             r"sum_k (yhat_k - y_k) W2[j,k]",
         ],
         "((yhat W2') + -(y W2'))": [r"\hat{y}W_2^\top - yW_2^\top"],
@@ -351,7 +359,7 @@ READINGS = {
         "O(n^1.5)": [r"O(n^{1.5})", r"O(n^1.5)"],
         "O((n*n^0.5))": [r"O(n*n^0.5)"],
         "O((n log(n)))": [r"O(n log n)", r"O(n\log n)", r"O(nlogn)"],
-        "O(n^(3/2))": [r"O(n^{\frac{3}{2}})"],
+        "O(n^(3/2))": [r"O(n^{\frac{3}{2}})", r"O(n^{3 \over 2})"],
         "O((n*sqrt(n)))": [r"O(n * sqrt(n))"],
         "O((n log(n)^2))": [r"O(n log^2 n)"],
         "O((n^3/2))": [r"O(n^3/2)"],
@@ -366,7 +374,7 @@ READINGS = {
         "-sum_{x=1}^6[((1/6) log_2((1/6)))]": [r"-\sum_{x=1}^{6} \frac{1}{6} \log_2 \left(\frac{1}{6}\right)"],
         "-sum_{i=1}^6[((1/6) log_2((1/6)))]": [r"-\sum_{i=1}^6 \frac16\log_2\frac16", r"-sum_{i=1}^6 1/6 log2(1/6)"],
         "(1 + log_2(3))": [r"1 + log2(3)"],
-        "2.585": [r"2.585"],
+        "2.585": [r"2.585", r"\approx 2.585", r"≈ 2.585", r"= 2.585"],
         "-log_2((1/6))": [r"-log2(1/6)", r"- \log_2 \frac{1}{6}"],
         "log(6)": [r"log(6)"],
         "(log_10(6)/log_10(2))": [r"\log_{10} 6 / \log_{10} 2"],
@@ -496,6 +504,7 @@ READINGS = {
             r"[O_1, O_2] @ [W_1; W_2]", r"np.hstack([O1, O2]) @ np.vstack([W1, W2])",
             r"torch.cat([O1, O2], dim=-1) @ torch.cat([W1, W2], dim=0)", r"hstack((O1,O2)) @ vstack((W1,W2))",
             r"np.concatenate((O1, O2), axis=-1) @ np.concatenate((W1, W2), axis=0)",
+            r"np.block([O1, O2]) @ np.block([[W1], [W2]])",
         ],
         "(⟦O1, O2⟧@W)": [r"np.concatenate([O1, O2], axis=1) @ W", r"torch.cat((O1,O2), 1) @ W"],
         "((O1 W1) + (O2 W2))": [
@@ -504,7 +513,11 @@ READINGS = {
             r"\sum_{h} O_h W_h", r"\sum_{i=1}^{2} O^i W^i", r"\sum_{i=1}^2 O_iW_i", r"(O1 W1) + (O2 W2)",
             r"O_{1} W_{1} + O_{2} W_{2}", r"O^{(1)} W^{(1)} + O^{(2)} W^{(2)}",
         ],
-        "((O1@W1) + (O2@W2))": [r"O1@W1 + O2@W2"],
+        "((O1@W1) + (O2@W2))": [r"O1@W1 + O2@W2", r"torch.mm(O1, W1) + O2.mm(W2)"],
+        "sum_{k=1}^d[((O1[i,k] W1[k,j]) + (O2[i,k] W2[k,j]))]": [
+            r"\sum_{k=1}^d \sum_{h=1}^2 O_{h,ik} W_{h,kj}", r"\sum_{k=1}^d (O_{1,ik} W_{1,kj} + O_{2,ik} W_{2,kj})",
+        ],
+        "⟦W1', W2'⟧": [r"[W_1^\top \; W_2^\top]", r"[W_1^T, W_2^T]"],
         "(concat(O1, O2) W)": [r"concat(O1, O2) W", r"(O_1 \oplus O_2) W", r"Concat(O_1, O_2) W"],
         "(⟦O1, O2⟧ W)": [r"[O_1 | O_2] W", r"\left(\begin{matrix} O_1 & O_2 \end{matrix}\right) W", r"[[O1, O2]] W"],
         "⟦W1; W2⟧": [r"[W_1 \\ W_2]"],
@@ -606,9 +619,9 @@ READINGS = {
     "projection": {
         "(A A')": [
             r"AA^T", r"AAᵀ", r"A A'", r"A \cdot A^\top", r"AA^{\top}", r"\mathbf{A}\mathbf{A}^{\top}",
-            r"A\,A^{\mathrm{T}}",
+            r"A\,A^{\mathrm{T}}", r"A A^\dagger", r"A A^{\dagger}", r"A A^+", r"A A^{+}",
         ],
-        "(A@A')": [r"A @ A.T", r"np.matmul(A, A.T)"],
+        "(A@A')": [r"A @ A.T", r"np.matmul(A, A.T)", r"A @ np.linalg.pinv(A)"],
         "(A*A')": [r"A*A'"],
         "sum_{j=1}^m[(A[j] A[j]')]": [
             r"\sum_{j=1}^m a_j a_j^\top", r"\sum_{j=1}^m a_ja_j^\top",
@@ -656,6 +669,9 @@ READINGS = {
         "sum_{j=0}^n[(binomial(n, j) k^j)]": [
             r"\sum_{j=0}^n {n \choose j} k^j", r"sum_{j=0}^n binom(n,j) k^j", r"\sum_{j=0}^{n}\binom{n}{j}k^{j}",
         ],
+        "sum_{j=0}^n[((binomial(n, j) k^j) 1^(n + -j))]": [r"\sum_{j=0}^n \binom{n}{j} k^j 1^{n-j}"],
+        "((factorial(n)/(factorial(k) factorial((n + -k)))) 2)": [r"\frac{n!}{k!(n-k)!} \cdot 2"],
+        "factorial(n)": [r"n!", r"(n)!", r"math.factorial(n)"],
         "sum_{j=0}^((n + 1) + -1)[(binomial(n, j)*k^j)]": [r"sum(comb(n,j)*k**j for j in range(n+1))"],
         "exp((n*log((k + 1))))": [r"exp(n*log(k+1))"],
         "e^(n log((k + 1)))": [r"e^{n\ln(k+1)}"],
@@ -749,7 +765,13 @@ READINGS = {
             r"\begin{cases} \hat y_i - 1 & i = k \\ \hat y_i & \text{otherwise} \end{cases}",
             r"yhat_i - 1 if i == k else yhat_i", r"np.where(i == k, yhat_i - 1, yhat_i)",
         ],
-        "(softmax(theta) + -y)": [r"softmax(theta) - y", r"\operatorname{softmax}(\boldsymbol\theta)-\mathbf y"],
+        "(softmax(theta) + -y)": [
+            r"softmax(theta) - y", r"\operatorname{softmax}(\boldsymbol\theta)-\mathbf y", r"F.softmax(theta, dim=0) - y",
+        ],
+        "(diag(yhat) (eye(n) + -(ones(n) yhat')))": [
+            r"\operatorname{diag}(\hat y)(I - \mathbf{1}\hat y^\top)", r"diag(yhat) (I - ones(n) yhat^T)",
+        ],
+        "(yhat (ones(n)' y))": [r"\hat y\, (\mathbf{1}^T y)", r"\hat y (\boldsymbol{1}^\top y)", r"yhat (ones(n)^T y)"],
         "((exp(theta[i])/sum_{j}[exp(theta[j])]) + -y[i])": [r"\frac{\exp(\theta_i)}{\sum_j \exp(\theta_j)} - y_i"],
         "((e^theta[i]/sum_{j}[e^theta[j]]) + -y[i])": [r"e^{\theta_i}/\sum_j e^{\theta_j} - y_i"],
         "((exp(theta)/sum(exp(theta))) + -y)": [
@@ -1042,7 +1064,9 @@ def everything(node):
         ("x +* 2", 3, "* has no meaning at this place."),
         ("x 2", 2, "A number cannot follow without a sign: write * or ^ before it."),
         ("x^ + 1", 3, "The exponent is missing here."),
-        ("x!", 1, "A factorial is not read here: write it as a product."),
+        ("x^2!", 3, "It is not clear what the factorial is of: write brackets around it."),
+        ("x!!", 2, "It is not clear what the factorial is of: write brackets around it."),
+        ("np.linalg.pinv(x)", 10, "A pseudo-inverse is read of declared orthonormal columns only."),
         ("x_i", 1, "x is a number, it has no entries."),
         ("x[0]", 1, "x is a number, it has no entries."),
         ("x^T", 2, "The name T is not one of this question; near it are tr."),
@@ -1053,7 +1077,7 @@ def everything(node):
         ("np.inf", 3, "inf is no number a formula can have."),
         ("x/∞", 2, "Infinity is no number a formula can have."),
         (r"\infty", 0, "Infinity is no number a formula can have."),
-        ("x ≈ 2.58", 2, "The character '≈' has no meaning in a formula."),
+        ("x ≈ 2.58", 2, "≈ has no meaning at this place."),
         ("x\x00", 1, r"The character '\x00' has no meaning in a formula."),
         ("x < 1", 2, "A comparison stands where a formula is asked for: only = may join formulas."),
         ("x, x", 1, ", has no meaning at this place."),

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
+from formulas.decide import Verdict, decide
 from formulas.symbols import Symbols, declared
 from formulas.tree import (
     Addition,
@@ -219,6 +220,33 @@ def test_numbers_spread_over_sums_and_a_row_over_the_rows_of_a_matrix():
     assert at(plus("S", "r")) == at(plus("r", "S")) == [[3, 3], [2, 3]]
 
 
+@pytest.mark.parametrize(
+    ("left", "right", "expected"),
+    [
+        ("A", "column", [[2, 4, 6], [12, 15, 18]]),
+        ("column", "A", [[2, 4, 6], [12, 15, 18]]),
+        ("A", "row", [[1, 4, 9], [4, 10, 18]]),
+        ("row", "A", [[1, 4, 9], [4, 10, 18]]),
+    ],
+)
+def test_a_star_repeats_a_row_or_column_as_numpy_does(left, right, expected):
+    symbols = declared({"A": {"shape": ["m", "n"]}, "row": {"shape": [1, "n"]}, "column": {"shape": ["m", 1]}})
+    values = {"A": [[1, 2, 3], [4, 5, 6]], "row": [[1, 2, 3]], "column": [[2], [3]]}
+    assert decide(f"{left} * {right}", f"{right} * {left}", symbols).verdict is Verdict.PROVED
+    assert decide(f"{left} ∘ {right}", f"{left} * {right}", symbols).verdict is Verdict.REFUTED
+    assert (np.array(values[left]) * np.array(values[right])).tolist() == expected
+    scaled = {"column": "diag(column) A", "row": "A diag(row)"}[left if right == "A" else right]
+    assert decide(f"{left} * {right}", scaled, symbols).verdict is Verdict.PROVED
+
+
+def test_an_index_may_be_called_as_a_random_vector_is():
+    normal = {"shape": ["d"], "is": ["normal"], "mean": "mu", "covariance": "sigma^2 I"}
+    symbols = declared({"mu": {"shape": ["d"]}, "sigma": {}, "q": normal, "k": normal})
+    assert decide(r"\sum_{k=1}^d \mu_k^2", "mu^T mu", symbols).verdict is Verdict.PROVED
+    assert decide(r"\sum_{k=1}^d \mu_k q_k", "mu^T mu", symbols).message == "q is random, and what is asked for is not."
+    assert decide(r"\mu^\top k", "mu^T mu", symbols).message == "k is random, and what is asked for is not."
+
+
 def test_dimensions_are_written_as_on_paper():
     assert dimension_in_words(dimension_of(plus("p", "m", 1))) == "m+p+1"
     assert dimension_in_words(dimension_of(minus(times(2, "d"), 1))) == "2d-1"
@@ -335,6 +363,13 @@ def test_three_free_indices_are_too_many():
 def test_an_index_that_runs_over_nothing_known_is_undecided():
     with pytest.raises(Undecided, match="what i runs over is not said"):
         evaluate(total("i", 1), SYMBOLS, AT)
+
+
+def test_an_index_runs_over_what_it_is_compared_with_under_a_sum():
+    symbols = declared({"y": {"shape": ["n"]}})
+    matched = Call("delta", (Name("i"), Name("j")))
+    node = Range(Big.SUM, "j", None, None, Product(entry("y", "j"), matched, Times.STAR))
+    assert at(node, symbols, assignment({"n": 3}, y=[4, 5, 6])) == [[4], [5], [6]]
 
 
 def test_a_declared_index_is_not_free():
