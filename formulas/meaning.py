@@ -630,7 +630,7 @@ def functions_of(symbols: Symbols) -> dict[str, Meaning]:
 def _gaussian(symbol: Symbol, symbols: Symbols) -> Gaussian:
     """Read a normal vector's mean, a declared vector, and covariance, a number times I."""
     mean = symbols[symbol.mean or ""]
-    variance = (symbol.covariance or "").removesuffix("I").strip().removesuffix("*")
+    variance = (symbol.covariance or "").removesuffix("I").strip().removesuffix("*") or "1"
     return Gaussian(
         symbol.name,
         sp.IndexedBase(mean.name, **_assumptions(mean)),
