@@ -534,13 +534,16 @@ class _Session:
     def _live(self) -> Worker:
         """Return the worker, a new one with every known function found again if the last was lost."""
         if self._worker is None:
+            started = time.monotonic()
             self._worker = self._zygotes.spawn(with_torch=self._with_torch)
             self._load()
+            self._deadline += time.monotonic() - started  # starting a zygote takes long, and is not the student's doing
             for key, unavailable in self._found.items():
                 if unavailable is None:
                     module, function = key.split(".", 1)
                     doing = f"Importing the file with {function} again"
-                    self._worker.request("find", module, function, seconds=self._budget.import_seconds, doing=doing)
+                    lookup = ("find", module, function, _arity(module, function))
+                    self._worker.request(*lookup, seconds=self._budget.import_seconds, doing=doing)
         return self._worker
 
     def _load(self) -> None:

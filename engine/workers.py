@@ -207,7 +207,8 @@ class Worker:
             return Outcome.TIMED_OUT, f"used up the {limit} s of processor time of a submission"
         if code >= 0:
             return Outcome.RAISED, f"ended the whole process (exit code {code})"
-        name = signal.Signals(-code).name
+        known = {each.value: each.name for each in signal.Signals}  # those for real time have no names
+        name = known.get(-code, f"signal {-code}")
         memory = f"; it may have run out of memory, the limit is {self._budget.memory_mib} MiB"
         return Outcome.RAISED, f"crashed the process ({name}{memory})"
 

@@ -170,3 +170,11 @@ def test_a_notebook_cell_that_fails_does_not_take_the_others_down(judged):
     result = judged(json.dumps(notebook), name="work.ipynb")
     assert result.score == 7
     assert "ZeroDivisionError" in result.output
+
+
+def test_a_lost_worker_costs_the_check_that_lost_it_and_no_other(judged):
+    """The worker that takes its place has to find the functions again."""
+    result = judged(RIGHT.replace("    e =", "    if np.abs(x).max() > 500:\n        import os; os._exit(1)\n    e ="))
+    lost = [c.verdict for c in result.items[0].checks if c.verdict.outcome is not Outcome.HELD]
+    assert [verdict.check for verdict in lost] == ["attention.softmax.survives_extreme_logits"]
+    assert "ended the whole process" in lost[0].message
