@@ -13,6 +13,7 @@ import pickle
 import secrets
 import shutil
 import stat
+from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -43,7 +44,8 @@ def store(name: str, value: Any) -> None:
         temporary.write_bytes(pickle.dumps(value, protocol=5))
         temporary.replace(folder / name)
     except OSError:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):  # a folder that was closed to us in the meantime takes no deletions either
+            temporary.unlink(missing_ok=True)
 
 
 @cache
