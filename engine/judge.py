@@ -28,6 +28,7 @@ from checks.subject import Kept, Raised, raised
 from engine.corpus import Example, RecordedCall, Recording, call_payload, reference_module
 from engine.records import Counterexample, GraderFault, Outcome, Source, Submission, Verdict
 from engine.truth import Truth
+from engine.worker.serving import OUTPUT_KEPT
 from engine.workers import BATCH_PATIENCE, Budget, Worker, WorkerLost, Zygotes
 
 BATCH_CALLS = 25
@@ -425,6 +426,7 @@ class _Session:
         self._failed_files: dict[str, Unavailable] = {}
         self._timeouts: dict[str, int] = {}
         self._deadline = time.monotonic() + budget.submission_seconds
+        self._cpu_left = budget.cpu_seconds
         self._with_torch = any(_mentions_torch(source) for source in submission.sources)
 
     def __enter__(self) -> Self:
@@ -499,6 +501,11 @@ class _Session:
         if time.monotonic() > self._deadline:
             seconds = f"{self._budget.submission_seconds:g}"
             raise Unavailable(Outcome.TIMED_OUT, f"Not run: the submission's {seconds} s are used up.")
+        if self._cpu_left <= 0:
+            seconds = f"{self._budget.cpu_seconds:g}"
+            raise Unavailable(
+                Outcome.TIMED_OUT, f"Not run: the submission's {seconds} s of processor time are used up."
+            )
 
     def _seconds(self) -> float:
         return max(0.1, min(self._budget.call_seconds, self._deadline - time.monotonic()))
@@ -535,7 +542,7 @@ class _Session:
         """Return the worker, a new one with every known function found again if the last was lost."""
         if self._worker is None:
             started = time.monotonic()
-            self._worker = self._zygotes.spawn(with_torch=self._with_torch)
+            self._worker = self._zygotes.spawn(with_torch=self._with_torch, cpu_seconds=self._cpu_left)
             self._load()
             self._deadline += time.monotonic() - started  # starting a zygote takes long, and is not the student's doing
             for key, unavailable in self._found.items():
@@ -559,7 +566,8 @@ class _Session:
     def _drop_worker(self) -> None:
         if self._worker is not None:
             worker, self._worker = self._worker, None
-            self.output += worker.close()
+            self.output = (self.output + worker.close())[:OUTPUT_KEPT]
+            self._cpu_left -= worker.ended["cpu_seconds"]
 
 
 def _arity(module: str, function: str) -> int:

@@ -26,7 +26,14 @@ from engine.workers import Budget
 
 STANDARD = Path(__file__).resolve().parent.parent / "checks" / "rubric.toml"
 VISIBILITIES = ("public", "hidden")
-LIMITS = {"call_seconds": 4.0, "import_seconds": 15.0, "submission_seconds": 120.0, "memory_mib": 1024}
+LIMITS = {
+    "call_seconds": 4.0,
+    "import_seconds": 15.0,
+    "submission_seconds": 120.0,
+    "cpu_seconds": 120.0,
+    "memory_mib": 1024,
+    "scratch_mib": 16,
+}
 
 
 @dataclass(frozen=True, slots=True)

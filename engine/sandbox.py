@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[1]
 
 # In a plain install these lie in site-packages, beside NumPy, and the reference is among them.
-_OURS = {"reference", "checks", "engine", "submissions", "derivations", "grader.py"}
+_OURS = {"reference", "checks", "engine", "formulas", "submissions", "grader.py"}
 _OURS_PREFIXES = ("proofmark", "__editable__")
 
 _SYSTEM = (
@@ -46,6 +46,7 @@ _SYSTEM = (
 )
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
 _TMP_BYTES = 64 << 20
+SCRATCH = "/tmp/proofmark-scratch"  # noqa: S108 - inside bubblewrap, in the zygote's own /tmp
 _MOST_LINKS = 40  # where the kernel gives up too
 
 
@@ -94,12 +95,12 @@ def readable_paths() -> list[str]:
     return [path for path in dict.fromkeys(paths) if os.path.exists(path)]  # noqa: PTH110 - Path drops the final "/"
 
 
-def zygote_environment() -> dict[str, str]:
+def zygote_environment(scratch: str = SCRATCH) -> dict[str, str]:
     """Return the whole environment of a zygote: none of the judge's is handed down."""
     return {
         "PATH": "/usr/bin:/bin",
-        "HOME": "/tmp",  # noqa: S108 - where bubblewrap mounts the zygote's own
-        "TMPDIR": "/tmp",  # noqa: S108
+        "HOME": scratch,
+        "TMPDIR": scratch,
         "LANG": "C.UTF-8",
         "PYTHONHASHSEED": "0",
         "PYTHONDONTWRITEBYTECODE": "1",
@@ -110,10 +111,13 @@ def zygote_environment() -> dict[str, str]:
     }
 
 
-def zygote_command(tier: Tier, python_arguments: list[str], worker_root: Path) -> list[str]:
+def zygote_command(
+    tier: Tier, python_arguments: list[str], worker_root: Path, scratch_bytes: int = _TMP_BYTES
+) -> list[str]:
     """Return the command that starts the interpreter behind `tier`; `worker_root` holds the engine package.
 
-    Only bubblewrap sets the environment itself; otherwise start it with `zygote_environment()`.
+    Only bubblewrap sets the environment itself, and makes the scratch folder; otherwise start it with
+    `zygote_environment(scratch)` and a folder of your own.
     """
     python = [sys.executable, *python_arguments]
     if tier is not Tier.BUBBLEWRAP:
@@ -141,6 +145,10 @@ def zygote_command(tier: Tier, python_arguments: list[str], worker_root: Path) -
         str(_TMP_BYTES),
         "--tmpfs",
         "/tmp",  # noqa: S108 - inside the sandbox, its own
+        "--size",
+        str(scratch_bytes),
+        "--tmpfs",
+        SCRATCH,
         *_mounts(visible),
         *devices,
         "--remount-ro",

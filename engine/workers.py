@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import math
 import os
 import signal
 import socket
@@ -12,6 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -20,12 +22,15 @@ from engine import sandbox
 from engine.records import GraderFault, Outcome
 from engine.worker import wire
 from engine.worker.lockdown import Limits
+from engine.worker.scratch import MOST_FILES, Scratch
 from engine.worker.serving import OUTPUT_KEPT
 
 ROOT = Path(__file__).resolve().parent.parent
 BOOTSTRAP = "import sys; sys.path.insert(0, sys.argv[3]); from engine.worker.zygote import main; main()"
+FOLDERS = "proofmark-"  # with the judge's process: whose scratch folders lie in the temporary folder
 START_SECONDS = 60.0  # importing torch from a cold disk takes long
 SPAWN_SECONDS = 20.0
+END_SECONDS = 60.0  # removing what a worker left in its scratch folder takes as long as it took to make
 SOCKET_BUFFER = 2**20
 BATCH_LIMIT = 4 * wire.FRAME_LIMIT  # what the judge holds in memory for one submission
 BATCH_PATIENCE = 1.0  # seconds: with calls this slow, the first failure should not wait for twenty-four others
@@ -48,14 +53,16 @@ class Budget:
     call_seconds: float
     import_seconds: float
     submission_seconds: float
+    cpu_seconds: float
     memory_mib: int
+    scratch_mib: int
 
     def limits(self) -> Limits:
         """Return the kernel's share of it."""
         return Limits(
-            memory_bytes=self.memory_mib * 2**20,
-            cpu_seconds=int(self.submission_seconds) + 5,
-            file_bytes=OUTPUT_KEPT,
+            memory_bytes=int(self.memory_mib * 2**20),
+            cpu_seconds=math.ceil(self.cpu_seconds),
+            file_bytes=int(self.scratch_mib * 2**20),
             open_files=64,
         )
 
@@ -65,19 +72,22 @@ class Zygote:
 
     def __init__(self, tier: sandbox.Tier, budget: Budget, *, with_torch: bool) -> None:
         self._budget = budget
+        self._scratch = _Folder(sandbox.SCRATCH if tier is sandbox.Tier.BUBBLEWRAP else None)
+        limits = budget.limits()
         mine, theirs = socket.socketpair()
         config = {
             "paths": [path for path in sys.path if Path(path).name in ("site-packages", "dist-packages")],
             "readable": sandbox.readable_paths(),
             "torch": with_torch,
             "locked": tier is not sandbox.Tier.NONE,
-            "limits": budget.limits()._asdict(),
+            "scratch": self._scratch.path,
+            "limits": limits._asdict(),
         }
         arguments = ["-P", "-s", "-c", BOOTSTRAP, str(theirs.fileno()), json.dumps(config), str(ROOT)]
         self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and bubblewrap
-            sandbox.zygote_command(tier, arguments, ROOT),
+            sandbox.zygote_command(tier, arguments, ROOT, limits.file_bytes),
             pass_fds=[theirs.fileno()],
-            env=sandbox.zygote_environment(),
+            env=sandbox.zygote_environment(self._scratch.path),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
         )
@@ -89,21 +99,22 @@ class Zygote:
             self.close()
             raise GraderFault(f"The sandbox could not be prepared: {answer.get('failed', 'no answer')}")
 
-    def spawn(self) -> Worker:
-        """Fork a worker."""
+    def spawn(self, cpu_seconds: float) -> Worker:
+        """Fork a worker that may use so much processor time."""
         mine, theirs = socket.socketpair()
         for end in (mine, theirs):
             end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SOCKET_BUFFER)
         output = _bounded_file()
         with theirs:
-            socket.send_fds(self._control, [b'{"verb": "spawn"}'], [theirs.fileno(), output])
+            request = json.dumps({"verb": "spawn", "cpu_seconds": max(1, math.ceil(cpu_seconds))}).encode()
+            socket.send_fds(self._control, [request], [theirs.fileno(), output])
             self._answer(SPAWN_SECONDS)
         return Worker(self, wire.Channel(mine), output, self._budget)
 
     def end_worker(self) -> dict[str, Any]:
         """End the worker that runs now; return how it ended."""
         self._control.sendall(b'{"verb": "end"}')
-        return self._answer(SPAWN_SECONDS)
+        return self._answer(END_SECONDS)
 
     def _answer(self, seconds: float) -> dict[str, Any]:
         self._control.settimeout(seconds)
@@ -125,6 +136,47 @@ class Zygote:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        self._scratch.close()
+
+
+class _Folder:
+    """A zygote's scratch folder: bubblewrap makes one inside, otherwise it is a temporary one of ours."""
+
+    def __init__(self, made_inside: str | None) -> None:
+        self._ours = None
+        if made_inside is None:
+            _remove_orphaned_folders()
+            self._ours = Path(tempfile.mkdtemp(prefix=f"{FOLDERS}{os.getpid()}-"))
+        self.path: str = made_inside or str(self._ours)
+
+    def close(self) -> None:
+        """Remove it, if it is ours; the zygote left it empty unless it was killed."""
+        if self._ours is not None:
+            _remove_folder(self._ours)
+
+
+def _remove_orphaned_folders() -> None:
+    """Remove the folders of judges that were killed before they could do it themselves."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{FOLDERS}*-*"):
+        judge = folder.name.removeprefix(FOLDERS).split("-", 1)[0]
+        with suppress(FileNotFoundError):  # another judge was quicker
+            if judge.isdecimal() and folder.stat().st_uid == os.getuid() and not _is_alive(int(judge)):
+                _remove_folder(folder)
+
+
+def _remove_folder(folder: Path) -> None:
+    Scratch(str(folder), 0).empty()
+    folder.rmdir()
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 class Zygotes:
@@ -135,16 +187,16 @@ class Zygotes:
         self._budget = budget
         self._running: dict[bool, Zygote] = {}
 
-    def spawn(self, *, with_torch: bool) -> Worker:
+    def spawn(self, *, with_torch: bool, cpu_seconds: float) -> Worker:
         """Fork a worker of the right kind; a zygote that died is replaced once."""
         if with_torch not in self._running:
             self._running[with_torch] = Zygote(self._tier, self._budget, with_torch=with_torch)
         try:
-            return self._running[with_torch].spawn()
+            return self._running[with_torch].spawn(cpu_seconds)
         except (GraderFault, OSError):
             self._running.pop(with_torch).close()
             self._running[with_torch] = Zygote(self._tier, self._budget, with_torch=with_torch)
-            return self._running[with_torch].spawn()
+            return self._running[with_torch].spawn(cpu_seconds)
 
     def __enter__(self) -> Self:
         return self
@@ -163,6 +215,7 @@ class Worker:
         self._channel = channel
         self._output = output
         self._budget = budget
+        self.ended: dict[str, Any] = {}  # how, once it has
 
     def request(self, *message: Any, seconds: float, doing: str) -> dict[str, Any]:
         """Ask one thing and wait for the answer."""
@@ -198,13 +251,14 @@ class Worker:
 
     def _ending(self, event: Exception, seconds: float) -> tuple[Outcome, str]:
         code = self._end()["code"]
+        if self.ended["overfull"]:
+            return Outcome.RAISED, f"wrote more than {self._budget.scratch_mib:g} MiB or {MOST_FILES} files"
         if isinstance(event, wire.ProtocolFault):
             return Outcome.RAISED, f"answered with something that is no result ({event})"
         if isinstance(event, wire.Hung):
             return Outcome.TIMED_OUT, f"gave no answer within {seconds:g} s"
         if -code == signal.SIGXCPU:
-            limit = self._budget.limits().cpu_seconds
-            return Outcome.TIMED_OUT, f"used up the {limit} s of processor time of a submission"
+            return Outcome.TIMED_OUT, f"used up the submission's {self._budget.cpu_seconds:g} s of processor time"
         if code >= 0:
             return Outcome.RAISED, f"ended the whole process (exit code {code})"
         known = {each.value: each.name for each in signal.Signals}  # those for real time have no names
@@ -214,7 +268,8 @@ class Worker:
 
     def _end(self) -> dict[str, Any]:
         self._channel.close()
-        return self._zygote.end_worker()
+        self.ended = self._zygote.end_worker()
+        return self.ended
 
     def close(self) -> str:
         """End the worker if it still runs; return what its code printed."""

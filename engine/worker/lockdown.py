@@ -38,7 +38,7 @@ class Limits(NamedTuple):
 
     memory_bytes: int  # all private writable memory, what was inherited from the zygote included
     cpu_seconds: int
-    file_bytes: int  # the largest file it can write: its captured output
+    file_bytes: int  # the largest file it can write, in its scratch folder or as captured output
     open_files: int
 
 
@@ -47,7 +47,12 @@ class Limits(NamedTuple):
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # the same numbers on every architecture
 _ASK_VERSION = 1
 _PATH_BENEATH = 1
-_READ_FILE, _READ_DIR = 1 << 2, 1 << 3
+_WRITE_FILE, _READ_FILE, _READ_DIR, _REMOVE_DIR, _REMOVE_FILE = (1 << bit for bit in range(1, 6))
+_MAKE_DIR, _MAKE_REGULAR, _REFER, _TRUNCATE = 1 << 7, 1 << 8, 1 << 13, 1 << 14
+_USE = (
+    _READ_FILE | _READ_DIR | _WRITE_FILE | _TRUNCATE
+    | _MAKE_REGULAR | _REMOVE_FILE | _MAKE_DIR | _REMOVE_DIR | _REFER
+)  # fmt: skip
 # Rights are bits in the order the kernel learned them, so a version knows the lowest so many:
 # 1 the first thirteen, 2 REFER, 3 TRUNCATE, 5 IOCTL_DEV. Version 4 added TCP, 6 the scopes.
 _FILE_RIGHTS_BY_VERSION = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
@@ -55,11 +60,12 @@ _BIND_AND_CONNECT_TCP = 0b11
 _ABSTRACT_SOCKETS_AND_SIGNALS = 0b11
 
 
-def _landlock_ruleset(readable: Sequence[str]) -> int:
-    """Return the file descriptor of a ruleset that allows reading `readable` and nothing else."""
+def _landlock_ruleset(readable: Sequence[str], scratch: str | None) -> int:
+    """Return the file descriptor of a ruleset: read `readable`, use `scratch`, write to /dev/null, nothing else."""
     version = _system(_CREATE_RULESET, None, 0, _ASK_VERSION, failure="this kernel has no Landlock")
+    file_rights = (1 << _FILE_RIGHTS_BY_VERSION.get(version, 16)) - 1
     handled = (
-        (1 << _FILE_RIGHTS_BY_VERSION.get(version, 16)) - 1,
+        file_rights,
         _BIND_AND_CONNECT_TCP if version >= 4 else 0,
         _ABSTRACT_SOCKETS_AND_SIGNALS if version >= 6 else 0,
     )
@@ -67,26 +73,34 @@ def _landlock_ruleset(readable: Sequence[str]) -> int:
     attributes = struct.pack("=QQQ", *handled)
     ruleset = _system(_CREATE_RULESET, attributes, len(attributes), 0, failure="Landlock made no ruleset")
     for path in readable:
-        try:
-            place = os.open(path, os.O_PATH | os.O_CLOEXEC)
-        except (FileNotFoundError, NotADirectoryError, PermissionError):
-            continue  # no rule: it stays closed
-        try:
-            rights = _READ_DIR if path.endswith(NAMES_ONLY) else _READ_FILE | _READ_DIR
-            if not stat.S_ISDIR(os.fstat(place).st_mode):
-                rights &= ~_READ_DIR  # the kernel refuses a folder's right on a file
-            rule = struct.pack("=Qi", rights, place)
-            _system(_ADD_RULE, ruleset, _PATH_BENEATH, rule, 0, failure=f"Landlock took no rule for {path}")
-        finally:
-            os.close(place)
+        _grant(ruleset, path, _READ_DIR if path.endswith(NAMES_ONLY) else _READ_FILE | _READ_DIR)
+    _grant(ruleset, os.devnull, (_READ_FILE | _WRITE_FILE | _TRUNCATE) & file_rights)  # where prints are sent to vanish
+    if scratch is not None:
+        _grant(ruleset, scratch, _USE & file_rights)
     return ruleset
+
+
+def _grant(ruleset: int, path: str, rights: int) -> None:
+    """Add a rule for a path; one that cannot be opened gets none and stays closed."""
+    try:
+        place = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        return
+    try:
+        if not stat.S_ISDIR(os.fstat(place).st_mode):
+            rights &= _READ_FILE | _WRITE_FILE | _TRUNCATE  # the kernel refuses a folder's rights on a file
+        rule = struct.pack("=Qi", rights, place)
+        _system(_ADD_RULE, ruleset, _PATH_BENEATH, rule, 0, failure=f"Landlock took no rule for {path}")
+    finally:
+        os.close(place)
 
 
 # --- seccomp ----------------------------------------------------------------------------------------------------------
 
-# What CPython, NumPy and torch call once they are imported. Anything not named fails with EPERM, so a kernel that
-# learns new calls grants none of them. Not here although harmless-looking: sendmsg and recvmsg pass descriptors,
-# rt_sigqueueinfo is a kill, chdir and epoll are not needed.
+# What CPython, NumPy and torch call once they are imported, and what files in a scratch folder need (Landlock says
+# where). Anything not named fails with EPERM, so a kernel that learns new calls grants none of them. Not
+# here although harmless-looking: sendmsg and recvmsg pass descriptors, rt_sigqueueinfo is a kill, chdir and epoll are
+# not needed.
 _ALLOWED = """
     read readv pread64 preadv write writev recvfrom close close_range lseek dup dup2 dup3
     stat fstat lstat newfstatat statx access faccessat faccessat2 readlink readlinkat getcwd getdents64
@@ -97,11 +111,13 @@ _ALLOWED = """
     poll ppoll select pselect6 pause restart_syscall exit exit_group
     getrandom getpid getppid gettid getuid geteuid getgid getegid getresuid getresgid getgroups
     getrlimit getrusage uname sysinfo
+    pwrite64 pwritev ftruncate fsync fdatasync mkdir mkdirat rmdir unlink unlinkat rename renameat renameat2
 """
 
 _MAP_SHARED, _MAP_GROWSDOWN, _MAP_HUGETLB = 0x1, 0x100, 0x40000
 _UNCOUNTED_MEMORY = _MAP_SHARED | _MAP_GROWSDOWN | _MAP_HUGETLB  # RLIMIT_DATA does not see these
-_OPEN_TO_CHANGE = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC  # before version 3 Landlock lets O_TRUNC pass
+_CREATE_OR_TRUNCATE = os.O_CREAT | os.O_TRUNC  # before version 3 Landlock lets a reader truncate
+_UNNAMED = getattr(os, "O_TMPFILE", 0) & ~getattr(os, "O_DIRECTORY", 0)  # would be seen by nobody who counts files
 _CLONE_VM, _CLONE_THREAD, _CLONE_ANY_NAMESPACE = 0x100, 0x10000, 0x7E020000
 _DUPLICATE_AND_FLAGS = (0, 1, 2, 3, 1030)  # F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_DUPFD_CLOEXEC
 _ASK_TERMINAL_AND_INHERIT = (0x5401, 0x5450, 0x5451)  # TCGETS (isatty), FIONCLEX, FIOCLEX
@@ -154,8 +170,10 @@ def _seccomp_program() -> bytes:
     for name in _ALLOWED.split():
         allow(name)
     allow("mmap", (3, masked, _UNCOUNTED_MEMORY, 0))
-    allow("open", (1, masked, _OPEN_TO_CHANGE, 0))
-    allow("openat", (2, masked, _OPEN_TO_CHANGE, 0))
+    for name, flags in (("open", 1), ("openat", 2)):
+        allow(name, (flags, masked, os.O_ACCMODE | _CREATE_OR_TRUNCATE | _UNNAMED, os.O_RDONLY))
+        for to_write in (os.O_WRONLY, os.O_RDWR):
+            allow(name, (flags, masked, os.O_ACCMODE | _UNNAMED, to_write))
     allow("clone", (0, masked, _CLONE_THREAD | _CLONE_VM | _CLONE_ANY_NAMESPACE, _CLONE_THREAD | _CLONE_VM))
     # Its flags lie behind a pointer, which a filter cannot follow; "no such call" makes glibc fall back to clone.
     allow("clone3", action=seccomp.ERRNO(errno.ENOSYS))
@@ -275,19 +293,19 @@ def _drop_capabilities() -> None:
 
 
 class Lockdown:
-    """What a worker enters: built once in the zygote from the paths that stay `readable`.
+    """What a worker enters: built once in the zygote from the paths that stay `readable` and a folder to write in.
 
     A path that does not exist is skipped; one that ends with "/" may only be listed. Build it after the zygote's last
     import: the address space of that moment is what workers get in addition to their memory.
     """
 
-    def __init__(self, readable: Sequence[str]) -> None:
+    def __init__(self, readable: Sequence[str], scratch: str | None = None) -> None:
         if sys.platform != "linux":
             raise LockdownError(f"Landlock and seccomp are Linux's; this is {sys.platform}")
         self._zygote = os.getpid()
         self._instructions = _seccomp_program()
         self._address_space = _address_space()
-        self._ruleset = _landlock_ruleset(readable)
+        self._ruleset = _landlock_ruleset(readable, scratch)
 
     def enter(self, limits: Limits) -> None:
         """Lock this process down for good; raise `LockdownError` unless every step succeeded."""

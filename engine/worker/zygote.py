@@ -10,6 +10,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+import select
 import signal
 import socket
 import sys
@@ -17,6 +18,7 @@ import time
 import traceback
 from typing import Any
 
+WATCH_SECONDS = 0.1  # how often a running worker's files are counted
 GRACE_SECONDS = 0.05  # a worker that hung up dies by itself; killing it at once would report our own signal
 
 
@@ -26,19 +28,26 @@ def main() -> None:
     sys.path.extend(path for path in config["paths"] if path not in sys.path)
     control = socket.socket(fileno=int(sys.argv[1]))
     try:
+        os.chdir(config["scratch"])
         lockdown = _prepare(config)
     except Exception as error:  # noqa: BLE001 - whatever it is, the judge must hear of it and refuse
         _answer(control, {"failed": f"{type(error).__name__}: {error}"})
         return
+    from engine.worker.scratch import Scratch
+
+    scratch = Scratch(config["scratch"], config["limits"]["file_bytes"])
+    scratch.empty()  # torch makes folders in it
     gc.freeze()  # the collector must not touch, and so copy, pages shared with the workers
     _answer(control, {"ready": True})
-    worker = 0
+    worker, overfull = 0, False
     while True:
+        overfull = overfull or (bool(worker) and _watched(worker, control, scratch))
         request, descriptors = _request(control)
         if request is None:
             return
         if request["verb"] == "spawn":
-            worker = os.fork()
+            config["limits"]["cpu_seconds"] = request["cpu_seconds"]
+            worker, overfull = os.fork(), False
             if worker == 0:
                 control.close()
                 _become_worker(config, lockdown, *descriptors)
@@ -46,7 +55,19 @@ def main() -> None:
                 os.close(descriptor)
             _answer(control, {"spawned": worker})
         else:
-            _answer(control, _end(worker))
+            ending = _end(worker)
+            worker = 0
+            scratch.empty()  # before the answer: whoever hears that it ended may ask for the next
+            _answer(control, {**ending, "overfull": overfull})
+
+
+def _watched(worker: int, control: socket.socket, scratch: Any) -> bool:
+    """Wait for the judge's next request; return whether the worker had to be killed meanwhile for its many files."""
+    while not select.select([control], [], [], WATCH_SECONDS)[0]:
+        if scratch.is_overfull():
+            os.kill(worker, signal.SIGKILL)  # not waited for yet: its pid is still its own
+            return True
+    return False
 
 
 def _prepare(config: dict[str, Any]) -> Any:
@@ -72,7 +93,7 @@ def _prepare(config: dict[str, Any]) -> Any:
         return None
     from engine.worker.lockdown import Lockdown
 
-    return Lockdown(config["readable"])
+    return Lockdown(config["readable"], config["scratch"])
 
 
 def _become_worker(config: dict[str, Any], lockdown: Any, connection: int, output: int) -> None:

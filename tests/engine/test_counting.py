@@ -24,7 +24,9 @@ from reference.derivations import attention_costs
 ENCODER = EXPERIMENTS["encoder_self_attention"]
 CROSS = EXPERIMENTS["cross_attention"]
 DECODER = EXPERIMENTS["decoder_self_attention"]
-BUDGET = Budget(call_seconds=2.0, import_seconds=20.0, submission_seconds=30.0, memory_mib=1024)
+BUDGET = Budget(
+    call_seconds=2.0, import_seconds=20.0, submission_seconds=30.0, cpu_seconds=30.0, memory_mib=1024, scratch_mib=16
+)
 M, N, k = sp.symbols("M N k")
 STANDARD = "2 M² k + 3 M k²"
 

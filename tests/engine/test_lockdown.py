@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import errno
+import fcntl
 import functools
 import importlib
 import inspect
@@ -16,6 +17,7 @@ import json
 import mmap
 import os
 import resource
+import shutil
 import signal
 import socket
 import subprocess
@@ -50,16 +52,17 @@ getattr(module, request["play"])(request, source)
 
 
 class Case:
-    """What a worker holds when it is locked down: an open folder, a socket, its captured output.
+    """What a worker holds when it is locked down: an open folder, a socket, its captured output, a scratch folder.
 
     `victim` is a file it may read and tries to change: of no worth where only the lock-down protects it.
     """
 
-    def __init__(self, root: str, victim: str) -> None:
-        self.root, self.victim = Path(root), Path(victim)
+    def __init__(self, root: str, victim: str, scratch: str) -> None:
+        self.root, self.victim, self.scratch = Path(root), Path(victim), Path(scratch)
         self.folder = os.open(root, os.O_RDONLY)
         self.here, self.there = socket.socketpair()
-        self.output = os.memfd_create("output")
+        self.output = os.memfd_create("output", os.MFD_ALLOW_SEALING)
+        fcntl.fcntl(self.output, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK)
 
 
 def system_call(name: str, *arguments: int) -> None:
@@ -106,7 +109,15 @@ HOSTILE: dict[str, Attempt] = {
     "write to a package": lambda case: case.victim.write_text("x"),
     "truncate a package": lambda case: os.open(case.victim, os.O_RDONLY | os.O_TRUNC),
     "truncate by path": lambda case: os.truncate(case.victim, 0),
-    "truncate its output": lambda case: os.ftruncate(case.output, 1 << 40),
+    "truncate its output": lambda case: (os.write(case.output, b"x"), os.ftruncate(case.output, 0)),
+    "link the reference into its scratch folder": lambda case: os.link(case.victim, case.scratch / "link"),
+    "lead a link out of its scratch folder": lambda case: (case.scratch / "link").symlink_to("/etc/passwd"),
+    "move a package into its scratch folder": lambda case: case.victim.rename(case.scratch / "mine"),
+    "leave its scratch folder": lambda case: (case.scratch / "../proofmark-escape").write_text("x"),
+    "remove its scratch folder": lambda case: case.scratch.rmdir(),
+    "a file without a name": lambda case: os.open(case.scratch, os.O_TMPFILE | os.O_RDWR),
+    "a pipe in its scratch folder": lambda case: os.mkfifo(case.scratch / "pipe"),
+    "a socket in its scratch folder": lambda case: socket.socket(socket.AF_UNIX).bind(str(case.scratch / "socket")),
     "chmod": lambda case: case.victim.chmod(0o777),
     "remove": lambda case: case.victim.unlink(),
     "rename": lambda case: case.victim.rename("/tmp/proofmark-escape"),
@@ -216,6 +227,26 @@ def capabilities(_: Case) -> str:
     return sets.raw.hex().strip("0")
 
 
+def scratch_files(case: Case) -> list[str]:
+    """Write, move, read and remove, as code that keeps a table or a plot in a file does."""
+    folder = case.scratch / "tables"
+    folder.mkdir()
+    (folder / "new.txt").write_text("kept")
+    (folder / "new.txt").rename(case.scratch / "old.txt")
+    with tempfile.TemporaryFile("w+") as file:
+        file.write("temporary")
+        file.seek(0)
+        texts = [(case.scratch / "old.txt").read_text(), file.read()]
+    folder.rmdir()
+    (case.scratch / "old.txt").unlink()
+    return texts
+
+
+def silence(_: Case) -> int:
+    with Path(os.devnull).open("w") as nowhere, contextlib.redirect_stdout(nowhere):
+        return print("not seen") or 1
+
+
 HONEST: dict[Attempt, Any] = {
     threads: 8,
     lazy_import: True,
@@ -228,6 +259,8 @@ HONEST: dict[Attempt, Any] = {
     print_something: 6,
     clocks: True,
     capabilities: "",
+    scratch_files: ["kept", "temporary"],
+    silence: 1,
 }
 
 
@@ -255,6 +288,10 @@ def too_long_output(case: Case) -> None:
     os.write(case.output, b"x")
 
 
+def too_large_file(case: Case) -> None:
+    (case.scratch / "large").write_bytes(bytes(GENEROUS.file_bytes + 1))
+
+
 def too_many_files(case: Case) -> None:
     while True:
         os.dup(case.output)
@@ -279,6 +316,7 @@ BOUNDED: dict[Attempt, list[Any]] = {
     too_large_array: ["raised", "MemoryError", None],
     too_much_memory_in_pieces: ["raised", "OSError", errno.ENOMEM],
     too_long_output: ["raised", "OSError", errno.EFBIG],
+    too_large_file: ["raised", "OSError", errno.EFBIG],
     too_many_files: ["raised", "OSError", errno.EMFILE],
     endless: ["signal", signal.SIGKILL],
     give_up: ["signal", signal.SIGABRT],
@@ -320,10 +358,12 @@ def zygote(request: dict[str, Any], _source: str) -> None:
 def attempts(request: dict[str, Any]) -> dict[str, list[Any]]:
     in_bubblewrap = request["tier"].startswith("bubblewrap")
     victim = json.__file__ if in_bubblewrap else request["victim"]  # there the mount is read-only anyway
-    lockdown = Lockdown([*request["readable"], victim])
+    scratch = request["scratch"]
+    tempfile.tempdir = scratch  # in earnest the environment says so from the start
+    lockdown = Lockdown([*request["readable"], victim], scratch)
 
     def act(attempt: Attempt, limits: Limits) -> Any:
-        case = Case(request["root"], victim)
+        case = Case(request["root"], victim, scratch)
         lockdown.enter(limits)
         return attempt(case)
 
@@ -373,6 +413,7 @@ def judge(request: dict[str, Any], source: str) -> None:
     reader, writer = os.pipe()
     handle, victim = tempfile.mkstemp()
     os.close(handle)
+    scratch = tempfile.mkdtemp()
     inside = {
         **request,
         "play": "zygote",
@@ -380,6 +421,7 @@ def judge(request: dict[str, Any], source: str) -> None:
         "readable": sandbox.readable_paths(),
         "descriptor": writer,
         "victim": victim,
+        "scratch": sandbox.SCRATCH if request["tier"].startswith("bubblewrap") else scratch,
     }
     command = sandbox.zygote_command(
         sandbox.Tier(request["tier"]), ["-s", "-P", "-B", "-c", BOOTSTRAP, json.dumps(inside)], sandbox.ROOT
@@ -395,6 +437,7 @@ def judge(request: dict[str, Any], source: str) -> None:
     )
     os.close(writer)
     Path(victim).unlink()
+    shutil.rmtree(scratch)
     with os.fdopen(reader) as pipe:
         said = pipe.read()
     if run.returncode:
