@@ -18,6 +18,8 @@ import time
 import traceback
 from typing import Any
 
+from engine.worker.lockdown import die_with_parent
+
 WATCH_SECONDS = 0.1  # how often a running worker's files are counted
 GRACE_SECONDS = 0.05  # a worker that hung up dies by itself; killing it at once would report our own signal
 
@@ -27,6 +29,7 @@ def main() -> None:
     config = json.loads(sys.argv[2])
     sys.path.extend(path for path in config["paths"] if path not in sys.path)
     control = socket.socket(fileno=int(sys.argv[1]))
+    die_with_parent(os.getppid())  # a judge that is gone already will be missed at the other end of `control`
     try:
         os.chdir(config["scratch"])
         lockdown = _prepare(config)
@@ -114,6 +117,8 @@ def _become_worker(config: dict[str, Any], lockdown: Any, connection: int, outpu
             from engine.worker.lockdown import Limits
 
             lockdown.enter(Limits(**config["limits"]))
+        else:
+            die_with_parent(os.getppid())
         os.closerange(3, connection)  # after the lock-down, which holds a descriptor of its own
         os.closerange(connection + 1, 256)
         _forget_ourselves(config["paths"])
@@ -121,8 +126,9 @@ def _become_worker(config: dict[str, Any], lockdown: Any, connection: int, outpu
         status = 0
     except wire.Gone:  # the judge hung up while an answer was on its way: it has seen enough
         status = 0
-    except Exception:  # noqa: BLE001 - the judge reads it from the output and withholds the score
-        os.write(2, traceback.format_exc().encode())
+    except Exception as error:  # noqa: BLE001 - the judge reads it from the output; no paths of ours, students may too
+        place = " > ".join(frame.name for frame in traceback.extract_tb(error.__traceback__))
+        os.write(2, f"The worker failed: {type(error).__name__}: {error} (in {place})\n".encode())
     finally:
         os._exit(status)
 
