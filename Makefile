@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/installed
 
-.PHONY: install grade test lint bench verify derive fuzz clean
+.PHONY: install grade test lint bench verify audit derive fuzz clean
 
 install: $(INSTALLED)
 
@@ -27,6 +27,9 @@ lint: install
 
 verify: install
 	$(BIN)/grader verify
+
+audit: install
+	$(BIN)/grader audit --write docs/power.md
 
 derive: install
 	$(BIN)/grader derive

@@ -827,11 +827,11 @@ def bias_equals_concatenation(relative_bias_attention: Any, case: tuple[Any, ...
 
 @st.composite
 def tied_queries(draw: Draw) -> tuple[Array, Array, Array]:
-    """Draw queries and keys on a coarse grid, so that ties are common."""
+    """Draw queries and keys on a coarse grid, so that ties are common; values have more digits than half precision."""
     n, m, d, v = draw(inputs.sizes(4))
     Q: Array = draw(inputs.grid((n, d))).round()
     K: Array = draw(inputs.grid((m, d))).round()
-    return Q, K, draw(inputs.grid((m, v), limit=8))
+    return Q, K, 256 * draw(inputs.grid((m, v), limit=8)) + draw(inputs.grid((m, v), limit=8))
 
 
 @st.composite

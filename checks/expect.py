@@ -109,7 +109,8 @@ def expect_unchanged(about: Call, *, before: tuple[Any, ...], after: tuple[Any, 
 def changed(before: Any, after: Any) -> bool:
     """Return whether any array in an argument was written to."""
     if isinstance(before, np.ndarray):
-        return not np.array_equal(before, np.asarray(after), equal_nan=before.dtype.kind == "f")
+        equal = isinstance(after, np.ndarray) and np.array_equal(before, after, equal_nan=before.dtype.kind == "f")
+        return not equal
     if isinstance(before, dict):
         return not isinstance(after, dict) or any(changed(value, after.get(key)) for key, value in before.items())
     if isinstance(before, list | tuple):

@@ -32,6 +32,7 @@ from formulas.values import number_of
 
 MOST_LINES = 60  # of a derivation
 LONGEST_TEXT = 20_000
+MOST_ZEROS = 300  # before or after the point of a number
 
 
 class Unusable(Exception):
@@ -567,6 +568,8 @@ def _number_text(value: Any) -> str:
         raise Unusable(f"A number is written 2.585, or as an expression in quotes, not {_shown(value)}.")
     if isinstance(value, Decimal) and not value.is_finite():
         raise Unusable(f"{value} is not a number.")
+    if isinstance(value, Decimal) and abs(value.adjusted()) > MOST_ZEROS:  # 1e999999999 would be written out
+        raise Unusable(f"A number has at most {MOST_ZEROS} zeros.")
     return value if isinstance(value, str) else f"{value:f}"
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import os
 import pickle
-import secrets
 import shutil
 import stat
 from contextlib import suppress
@@ -21,6 +20,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 GENERATIONS_KEPT = 3
+UNFINISHED = ".unfinished"  # after the process that writes it
 
 
 def load(name: str) -> Any:
@@ -39,7 +39,7 @@ def store(name: str, value: Any) -> None:
     folder = _folder()
     if folder is None:
         return
-    temporary = folder / f"{name}.{secrets.token_hex(4)}"
+    temporary = folder / f"{name}.{os.getpid()}{UNFINISHED}"
     try:
         temporary.write_bytes(pickle.dumps(value, protocol=5))
         temporary.replace(folder / name)
@@ -74,9 +74,21 @@ def _folder() -> Path | None:
         generations = sorted((path for path in top.iterdir() if path.is_dir()), key=lambda path: path.stat().st_mtime)
         for old in generations[:-GENERATIONS_KEPT]:
             shutil.rmtree(old, ignore_errors=True)
+        _remove_unfinished(folder)
     except OSError:
         return None
     return folder
+
+
+def _remove_unfinished(folder: Path) -> None:
+    """Remove what killed processes were about to store."""
+    for left in folder.glob(f"*{UNFINISHED}"):
+        writer = int(left.name.removesuffix(UNFINISHED).rsplit(".", 1)[1])
+        with suppress(PermissionError):  # somebody else's process by now; it will end some day
+            try:
+                os.kill(writer, 0)
+            except ProcessLookupError:
+                left.unlink(missing_ok=True)
 
 
 def _is_ours_alone(folder: Path) -> bool:

@@ -1,7 +1,8 @@
 """The command line: results on stdout, progress on stderr, exit codes as documented.
 
-0 done (for check, derive and verify: all good) · 1 not all good, or a score withheld ·
-2 wrong usage or a broken rubric · 3 a fault of the grader.
+0 done (for check, derive, verify and audit: all good) · 1 not all good, or a score withheld ·
+2 wrong usage, a folder that cannot be used, or a broken rubric · 3 a fault of the grader ·
+130 and 143 stopped by Ctrl-C or SIGTERM.
 """
 
 from __future__ import annotations
@@ -17,11 +18,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engine.records import GraderFault, Outcome, RubricError, Status, UsageError
+from engine.stopping import Stopped, stoppable
 
 if TYPE_CHECKING:
     from engine.rubric import Item, Rubric
 
 GOOD, NOT_GOOD, WRONG_USAGE, FAULT = 0, 1, 2, 3
+EXPORTS = ("canvas", "csv", "github", "gradescope", "gradescope-zip", "junit", "moodle", "prairielearn")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -29,17 +32,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = _parser()
     given = parser.parse_args(arguments)
     try:
-        code: int = given.run(given)
-        sys.stdout.flush()
+        with stoppable():
+            code: int = given.run(given)
+            sys.stdout.flush()
     except (UsageError, RubricError) as error:
         print(f"grader: {error}", file=sys.stderr)
         return WRONG_USAGE
     except BrokenPipeError:  # the reader of our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return GOOD
-    except KeyboardInterrupt:
-        print("grader: stopped; run the same command again to go on from here", file=sys.stderr)
-        return NOT_GOOD
+    except Stopped as stop:
+        print(f"grader: {stop}", file=sys.stderr)
+        return stop.exit_code
     except GraderFault as fault:
         print(f"grader: a fault of the grader: {fault}", file=sys.stderr)
         return FAULT
@@ -82,15 +86,25 @@ def _parser() -> argparse.ArgumentParser:
     verify.add_argument("--only", action="append", default=[], metavar="ID", help="a module or an item (repeatable)")
     verify.add_argument("--jobs", type=_at_least_one, default=os.cpu_count() or 1, metavar="N")
 
+    audit = _command(commands, "audit", _audit, "wrong implementations to catch, right ones to accept")
+    audit.add_argument("--only", action="append", default=[], metavar="ID", help="a module or an item (repeatable)")
+    audit.add_argument("--jobs", type=_at_least_one, default=os.cpu_count() or 1, metavar="N")
+    audit.add_argument("--write", type=Path, metavar="FILE", help="write the figures as a page")
+
     mark = _command(commands, "mark", _mark, "take a person's marks for answers that wait for one")
     mark.add_argument("file", type=Path, metavar="FILE", help="a CSV file: submission, item, score, comment")
-    mark.add_argument(
-        "--out", type=Path, default=Path("graded"), metavar="DIR", help="where it was graded (default: graded)"
+    _as_it_was_graded(mark)
+
+    export = _command(commands, "export", _export, "results of the last run for another system")
+    export.add_argument("--format", required=True, choices=EXPORTS, metavar="F", help=", ".join(EXPORTS))
+    export.add_argument("--to", type=Path, metavar="PATH", help="where it goes (default: export/ in --out)")
+    export.add_argument(
+        "--roster", type=Path, metavar="FILE", help="Canvas' gradebook or Moodle's worksheet, to fill in"
     )
-    mark.add_argument("--only", action="append", default=[], metavar="ID", help="as it was graded")
-    mark.add_argument("--examples", type=_at_least_one, metavar="N", help="as it was graded")
-    mark.add_argument("--seed", type=int, default=0, metavar="N", help="as it was graded")
-    mark.add_argument("--rubric", type=Path, metavar="FILE", help="as it was graded")
+    export.add_argument("--column", default="", metavar="NAME", help="the roster's column that is filled in")
+    export.add_argument("--scale", action="store_true", help="turn our points into those of the roster's maximum")
+    export.add_argument("--source", type=Path, metavar="PATH", help="the submission in the repository (github)")
+    _as_it_was_graded(export)
 
     compare = _command(commands, "compare", _compare, "judge formulas, one JSON record a line")
     compare.add_argument("file", metavar="FILE", help="a file of records, or - for standard input")
@@ -118,6 +132,16 @@ def _command(
     parser.set_defaults(run=run)
     parser.add_argument("--json", action="store_true", help="print JSON for programs")
     return parser
+
+
+def _as_it_was_graded(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--out", type=Path, default=Path("graded"), metavar="DIR", help="where it was graded (default: graded)"
+    )
+    parser.add_argument("--only", action="append", default=[], metavar="ID", help="as it was graded")
+    parser.add_argument("--examples", type=_at_least_one, metavar="N", help="as it was graded")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="as it was graded")
+    parser.add_argument("--rubric", type=Path, metavar="FILE", help="as it was graded")
 
 
 def _judging_options(parser: argparse.ArgumentParser) -> None:
@@ -150,7 +174,12 @@ def _grade(given: argparse.Namespace) -> int:
     )  # fmt: skip
     print(f"lock-down: {tier_for(trusted=options.trusted)}", file=sys.stderr)
     with progress.shown() as bar:
-        results = grade(given.paths, options, told=bar.tell, started=bar.start)
+        try:
+            results = grade(given.paths, options, told=bar.tell, started=bar.start)
+        except Stopped as stop:
+            kept = f"{bar.done} of {bar.total} submissions are graded and kept" if bar.total else "nothing was begun"
+            again = "the same command without --fresh or --no-resume" if options.fresh else "the same command"
+            raise Stopped(stop.number, f"stopped; {kept}, {again} goes on from there") from None
     if given.json:
         sys.stdout.write((options.out / "results.json").read_text(encoding="utf-8"))
     elif len(results) == 1:
@@ -228,6 +257,20 @@ def _verify(given: argparse.Namespace) -> int:
     return GOOD if report.good else NOT_GOOD
 
 
+def _audit(given: argparse.Namespace) -> int:
+    from engine.audit.report import Report, read_explained
+    from engine.audit.run import audit
+    from engine.rubric import read_rubric
+
+    rubric = read_rubric().only(given.only)
+    items = audit(rubric, given.jobs, told=lambda line: print(line, file=sys.stderr, flush=True))
+    report = Report(items, frozenset(check.id for check in rubric.public().code_checks), read_explained())
+    print(json.dumps(report.as_record(), indent=1, ensure_ascii=False) if given.json else str(report))
+    if given.write is not None:
+        _write(given.write, report.as_page())
+    return GOOD if report.good else NOT_GOOD
+
+
 def _mark(given: argparse.Namespace) -> int:
     from engine.pipeline import Options, mark
     from engine.rubric import STANDARD
@@ -244,6 +287,26 @@ def _mark(given: argparse.Namespace) -> int:
     else:
         print(f"{len(results) - waiting} of {len(results)} submissions have their marks, {waiting} still wait")
     return NOT_GOOD if refused else GOOD
+
+
+def _export(given: argparse.Namespace) -> int:
+    from engine.exports.export import How, export
+    from engine.feedback import one_line
+    from engine.pipeline import Options
+    from engine.rubric import STANDARD
+
+    options = Options(
+        out=given.out, only=tuple(given.only), examples=given.examples, seed=given.seed, rubric=given.rubric or STANDARD
+    )
+    written = export(given.format, options, How(given.to, given.roster, given.column, given.scale, given.source))
+    for said in (*written.told, *(f"left out: {said}" for said in written.left_out)):
+        print(one_line(said), file=sys.stderr)
+    if given.json:
+        print(json.dumps({"files": list(map(str, written.paths)), "left_out": written.left_out}, indent=1))
+    else:
+        print(written.printed, end="")
+        print("".join(f"{path}\n" for path in written.paths), end="")
+    return NOT_GOOD if written.left_out else GOOD
 
 
 def _compare(given: argparse.Namespace) -> int:
@@ -319,6 +382,8 @@ def _explained(record: dict[str, Any]) -> str:
     lines = [f"{record['id']}: {record['title']}", f"    {record['signature']}"]
     if record["from"]:
         lines.append(f"    from {record['from']}, {record['points']:g} points")
+    if "forbid" in record:
+        lines.append(f"    to be written without {', '.join(record['forbid'])}")
     for check in record["checks"]:
         lines += [
             "",
@@ -355,6 +420,7 @@ def _item_record(item: Item) -> dict[str, Any]:
         "from": item.source,
         "signature": "; ".join(str(signature_of(module, name)) for name in functions),
         "points": float(item.points),
+        **({"forbid": list(item.forbid)} if item.forbid else {}),
         "checks": _check_records(item),
     }
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import multiprocessing
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
@@ -22,6 +23,7 @@ from checks.contract.signature import Shape
 from checks.expect import Failure
 from checks.subject import InProcess, Kept
 from engine import cache
+from engine.forking import forked
 from engine.records import GraderFault
 from engine.truth import Truth
 from engine.worker import tools, wire
@@ -83,8 +85,8 @@ def _drawn(checks: Sequence[Check], number: int, examples: int) -> Iterator[tupl
         yield from (_recorded(*task) for task in tasks)
         return
     _tasks[:] = tasks  # inherited by the fork: a check is code, and code is not sent through a pipe
-    with multiprocessing.get_context("fork").Pool() as pool:
-        yield from pool.imap(_draw_task, range(len(tasks)))
+    with forked(os.cpu_count() or 1) as pool:
+        yield from pool.map(_draw_task, range(len(tasks)))
 
 
 _tasks: list[tuple[Check, int, int]] = []

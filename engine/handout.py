@@ -23,7 +23,7 @@ from engine.rubric import Item, Rubric, read_rubric
 
 ROOT = Path(__file__).resolve().parent.parent
 BOX = ".proofmark"
-ENGINE_LEFT_OUT = {"verify.py", "bench.py", "handout.py", "compare.py", "derive.py"}
+ENGINE_LEFT_OUT = {"audit", "exports", "verify.py", "bench.py", "handout.py", "compare.py", "derive.py"}
 CHECKS_LEFT_OUT = {"conftest.py", "claims.py"}
 
 RUNNER = '''"""Run `python grader.py check .` in this folder."""
@@ -207,6 +207,8 @@ def _rubric_text(rubric: Rubric) -> str:
     lines = [f'title = "{rubric.title}"', f"examples = {rubric.examples}", ""]
     for item in rubric.items:
         lines += [f'[item."{item.id}"]', f'title = "{item.title}"', f'from = "{item.source}"']
+        if item.forbid:
+            lines.append(f"forbid = {json.dumps(item.forbid)}")
         for check in item.checks:
             worth = item.worth[check.id]
             partial = ", partial = true" if worth.partial else ""
@@ -223,30 +225,38 @@ def _requirements() -> str:
 
 
 def _stubs(module: str, items: tuple[Item, ...]) -> str:
-    titles = {item.id: (item.title, item.source) for item in items}
+    taken = {item.id: item for item in items}
     parts = ['"""Your ' + module + '.py: NumPy or PyTorch, as you like."""\n']
     if any(row.makes_object and row.name[:1].isupper() for row in SIGNATURES.values() if row.module == module):
         parts.append("import torch\n")
     rows = [row for row in SIGNATURES.values() if row.module == module]
-    parts += [_class_stub(row, titles) if row.name[:1].isupper() else _function_stub(row, titles) for row in rows]
+    parts += [_class_stub(row, taken) if row.name[:1].isupper() else _function_stub(row, taken) for row in rows]
     return "\n\n".join(parts)
 
 
-def _function_stub(row: Signature, titles: dict[str, tuple[str, str]]) -> str:
-    return f'def {row}:\n    """{_described(row, titles)}\n    """\n    raise NotImplementedError\n'
+def _function_stub(row: Signature, taken: dict[str, Item]) -> str:
+    return f'def {row}:\n    """{_described(row, taken)}\n    """\n    raise NotImplementedError\n'
 
 
-def _class_stub(row: Signature, titles: dict[str, tuple[str, str]]) -> str:
+def _class_stub(row: Signature, taken: dict[str, Item]) -> str:
     arguments = str(row)[len(row.name) + 1 : -1]
     return (
-        f'class {row.name}(torch.nn.Module):\n    """{_described(row, titles)}\n    """\n\n'
+        f'class {row.name}(torch.nn.Module):\n    """{_described(row, taken)}\n    """\n\n'
         f"    def __init__(self, {arguments}):\n        super().__init__()\n        raise NotImplementedError\n"
     )
 
 
-def _described(row: Signature, titles: dict[str, tuple[str, str]]) -> str:
-    title, source = titles.get(row.id, (row.name, ""))
+def _described(row: Signature, taken: dict[str, Item]) -> str:
+    item = taken.get(row.id)
+    title, source = (item.title, item.source) if item else (row.name, "")
     lines = [f"{title}{f' ({source})' if source else ''}.", ""]
+    if item and item.forbid:
+        lines += [
+            *textwrap.wrap(
+                f"Write it without {', '.join(item.forbid)}.", 100, initial_indent="    ", subsequent_indent="    "
+            ),
+            "",
+        ]
     lines += [f"    {name}: {_shape(pattern)}" for name, pattern in row.parameters.items() if pattern is not None]
     lines.append(f"    returns {', '.join(_shape(result) for result in row.returns)}")
     return "\n".join(lines)

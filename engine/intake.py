@@ -9,11 +9,15 @@ What counts as one submission:
   being its helpers, unless zips or whole submissions lie beside that file.
 - A folder with one loose file and nothing else is one submission, named after the file.
 - Any other folder is a folder of submissions: each visible sub-folder, zip, script and notebook in it is one.
+- A folder or zip that a course platform made for a whole class is taken apart by `engine/downloads.py`.
 
 Inside a submission we read the scripts, notebooks and `answers.toml` at its top, and then the scripts in its
-sub-folders. Where the top has none of these, we go down into a single sub-folder, or read a single zip in its place.
+sub-folders. Where the top has none of these, we go down into a single sub-folder, or read a single zip in its place,
+or the latest of several that are attempts at one thing. What a platform hands out as several files of one student
+is put together first, zips unpacked.
 
-Whatever is wrong with one file becomes one sentence in `Submission.problems`; the other files are still read.
+Whatever is wrong with one file becomes one sentence in `Submission.problems`, of which there are never too many to
+read; the other files are still read.
 Archives are read in memory and within bounds, links are never followed, only regular files are opened.
 """
 
@@ -28,6 +32,7 @@ import os
 import re
 import stat
 import struct
+import sys
 import tokenize
 import unicodedata
 import zipfile
@@ -39,10 +44,11 @@ from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from engine.records import Source, Submission, UsageError
+from engine.downloads import Download, HandedIn, Listing, latest_attempt, recognised
+from engine.records import Source, Student, Submission, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 MODULES = (
     "attention",
@@ -60,17 +66,24 @@ MEBIBYTE = 2**20
 TEXT_LIMIT = MEBIBYTE  # of one script, or of answers.toml
 NOTEBOOK_LIMIT = 20 * MEBIBYTE  # notebooks carry their plots with them
 TOTAL_LIMIT = 50 * MEBIBYTE  # of all files of one submission, unpacked
+CODE_LIMIT = 4 * MEBIBYTE  # of one submission's code, as UTF-8: it is handed to a worker in one frame
 SOURCES_LIMIT = 200
 ZIP_ENTRIES_LIMIT = 1_000
 ZIP_READ_LIMIT = 4 * MEBIBYTE  # of one read by zipfile, which takes the size of the archive's directory on trust
+ZIPS_LIMIT = 5  # of one student's upload to a course platform
+DOWNLOAD_ENTRIES_LIMIT = 100_000  # of a zip that holds a whole class
+DOWNLOAD_READ_LIMIT = 16 * MEBIBYTE
 FOLDER_ENTRIES_LIMIT = 10_000
 NESTING_LIMIT = 3
+PROBLEMS_LIMIT = 50
+SHOWN_LIMIT = 200  # characters of a name in a sentence
 
 _GENERAL_NAMES = frozenset(
     {"solution", "submission", "main", "answer", "answers", "homework", "assignment", "notebook", "hw"}
 )
 _IGNORED_FOLDERS = frozenset({"__pycache__", "__MACOSX", "venv", "node_modules"})
 _CODE = (".py", ".ipynb")
+_EXPECTED = frozenset({*MODULES, "answers"})
 _NOTHING_TO_GRADE = "nothing to grade: no .py file, notebook or answers.toml"
 _NOT_FOLLOWED = "links are not followed"
 _NOT_REGULAR = "not a regular file"
@@ -95,15 +108,27 @@ class UnreadableError(Exception):
 
 def take_in(paths: Sequence[Path]) -> list[Submission]:
     """Read every submission at `paths`, sorted by id; the order of `paths` does not matter."""
-    ids: dict[Path, str] = {}
+    found: dict[Path, _Found] = {}
     # Parents come before their children: a student's folder given along with the class keeps its id.
-    for path in sorted(paths, key=_real):
-        for place, identity in _submissions_at(path):
-            ids.setdefault(place, identity)
-    places = sorted(ids, key=os.fsencode)
-    distinct = _distinct([ids[place] for place in places])
-    submissions = [_submission(place, identity) for place, identity in zip(places, distinct, strict=True)]
+    ordered = sorted(paths, key=_real)
+    with ExitStack() as open_downloads:
+        for one in _in_downloads(ordered, open_downloads) or (one for path in ordered for one in _submissions_at(path)):
+            found.setdefault(one.place, one)
+        places = sorted(found, key=os.fsencode)
+        distinct = _distinct([found[place].id for place in places])
+        submissions = [_submission(found[place], identity) for place, identity in zip(places, distinct, strict=True)]
     return sorted(submissions, key=lambda submission: submission.id)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A submission that is not yet read."""
+
+    place: Path  # no place is read twice
+    id: str
+    tree: Callable[[ExitStack], _Tree]
+    students: tuple[Student, ...] = ()
+    late: bool = False
 
 
 # --- which paths are submissions -------------------------------------------------------------------------------------
@@ -113,30 +138,30 @@ def _real(path: Path) -> Path:
     return Path(os.path.realpath(path))
 
 
-def _submissions_at(given: Path) -> list[tuple[Path, str]]:
-    """Return (place, id) of each submission at a path the user gave; that path itself may be a link."""
+def _submissions_at(given: Path) -> list[_Found]:
+    """Return each submission at a path the user gave; that path itself may be a link."""
     path = _real(given)
     try:
         if not path.exists():
-            raise UsageError(f"{given} does not exist.")
+            raise UsageError(f"{_printable(str(given))} does not exist.")
         if path.is_dir():
             found = _submissions_in(path)
         else:
             found = [(path, _file_id(path.name))] if path.suffix.lower() in (".zip", *_CODE) else []
     except OSError as error:
-        raise UsageError(f"{given} cannot be read: {error.strerror}.") from error
+        raise UsageError(f"{_printable(str(given))} cannot be read: {error.strerror}.") from error
     if not found:
-        raise UsageError(f"{given} holds no submission: give a folder, a .zip, a .py or a .ipynb.")
-    return found
+        raise UsageError(f"{_printable(str(given))} holds no submission: give a folder, a .zip, a .py or a .ipynb.")
+    return [_Found(place, identity, partial(_tree, place)) for place, identity in found]
 
 
 def _submissions_in(folder: Path) -> list[tuple[Path, str]]:
     content = _Content.of(folder)
     if content.is_one_submission or (content.has_general_name and not _holds_submissions(folder, content)):
-        return [(folder, _printable(folder.name))]
+        return [(folder, _id(folder.name))]
     if len(content.code) == 1 and not content.folders and not content.zips:
         return [(folder, _file_id(content.code[0]))]
-    whole = [(folder / name, _printable(name)) for name in content.folders]
+    whole = [(folder / name, _id(name)) for name in content.folders]
     return whole + [(folder / name, _file_id(name)) for name in content.zips + content.code]
 
 
@@ -160,7 +185,7 @@ class _Content:
 
     @classmethod
     def of(cls, folder: Path) -> _Content:
-        entries = [entry for entry in _sorted_entries(folder) if not _is_ignored(entry.name)]
+        entries = _visible(folder)
         # A link to a folder counts here: its owner must not vanish, they are told that links are not followed.
         folders = {entry.name for entry in entries if _is_folder(entry)}
         files = [entry.name for entry in entries if entry.name not in folders]
@@ -186,6 +211,10 @@ def _sorted_entries(folder: Path) -> list[os.DirEntry[str]]:
         return sorted(entries, key=lambda entry: entry.name)
 
 
+def _visible(folder: Path) -> list[os.DirEntry[str]]:
+    return [entry for entry in _sorted_entries(folder) if not _is_ignored(entry.name)]
+
+
 def _is_folder(entry: os.DirEntry[str]) -> bool:
     try:
         return entry.is_dir()
@@ -197,6 +226,165 @@ def _is_ignored(name: str) -> bool:
     return name.startswith(".") or name in _IGNORED_FOLDERS
 
 
+# --- downloads of course platforms -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Shelf:
+    """A folder or archive that may be a download: what its top holds, and the tree under each name there."""
+
+    root: Path
+    listing: Listing
+    tree: Callable[[str], _Tree]
+
+
+def _in_downloads(paths: Sequence[Path], open_downloads: ExitStack) -> list[_Found]:
+    """Return what downloads of one platform hold; nothing unless all of `paths` are such downloads.
+
+    One zip among the zips of a class may be made by a student to look like a download, and to hold somebody
+    else's submission: it is then that student's submission like any other.
+    """
+    read: list[tuple[Path, _Shelf, Download]] = []
+    for given in paths:
+        opened = ((shelf, recognised(shelf.listing)) for shelf in _shelves(_real(given), open_downloads))
+        shelf, download = next(((shelf, download) for shelf, download in opened if download), (None, None))
+        if shelf is None or download is None or any(download.platform != other.platform for _, _, other in read):
+            return []
+        read.append((given, shelf, download))
+    return [one for given, shelf, download in read for one in _in_download(given, shelf, download)]
+
+
+def _in_download(given: Path, shelf: _Shelf, download: Download) -> Iterator[_Found]:
+    gradable = (".zip", *_CODE)
+    folders = shelf.listing.folders
+    # A name with a slash is that of a path that leads out of an archive.
+    others = [
+        name for name in download.rest if name in folders or ("/" not in name and name.lower().endswith(gradable))
+    ]
+    left_out = [name for name in download.rest if name not in others]
+    notices = [*download.notices]
+    if others:
+        notices.append(f"named otherwise, graded as submissions of their own: {', '.join(others)}")
+    if left_out:
+        notices.append(f"left out, nobody's: {', '.join(left_out)}")
+    for notice in notices:
+        print(f"grader: {_printable(f'{given}: {notice}')}", file=sys.stderr)
+    for one in (*download.handed_in, *(_on_its_own(name, shelf.listing) for name in others)):
+        students = tuple(Student(_printable(student.id), _printable(student.name)) for student in one.students)
+        yield _Found(shelf.root / one.place, _id(one.id), partial(_gathered, one, shelf.tree), students, one.late)
+
+
+def _on_its_own(name: str, listing: Listing) -> HandedIn:
+    is_folder = name in listing.folders
+    identity = name if is_folder else _without_ending(name)
+    files = {} if is_folder else {name: name}
+    return HandedIn(identity, (), late=False, files=files, folders=(name,) if is_folder else (), place=name)
+
+
+def _shelves(path: Path, open_downloads: ExitStack) -> Iterator[_Shelf]:
+    """Yield a folder or archive, and then what lies in it if that is a single folder."""
+    try:
+        if path.is_dir():
+            yield from _folder_shelves(path)
+        elif path.suffix.lower() == ".zip":
+            yield from _zip_shelves(path, open_downloads)
+    except OSError:  # the ordinary rules say what is wrong
+        return
+
+
+def _folder_shelves(root: Path) -> Iterator[_Shelf]:
+    for _ in range(NESTING_LIMIT):
+        entries = _visible(root)
+        folders = frozenset(entry.name for entry in entries if _is_folder(entry))
+        listing = Listing(
+            title=root.name,
+            files=frozenset(entry.name for entry in entries) - folders,
+            folders=folders,
+            repositories=frozenset(name for name in folders if os.access(root / name / ".git", os.F_OK)),
+            expected=_EXPECTED,
+            read=partial(_read_on_disk, root),
+        )
+        yield _Shelf(root, listing, partial(_entry_in, root))
+        if len(entries) != 1 or not entries[0].is_dir(follow_symlinks=False):
+            return
+        root = root / entries[0].name
+
+
+def _zip_shelves(path: Path, open_downloads: ExitStack) -> Iterator[_Shelf]:
+    file = _OnDisk(path, DOWNLOAD_READ_LIMIT)
+    tree = _zip_tree(path.name, file, open_downloads, DOWNLOAD_ENTRIES_LIMIT)
+    root, title = path, path.stem
+    for _ in range(NESTING_LIMIT):
+        parts, folders = tree.parts(), tree.top_folders()
+        listing = Listing(
+            title=title,
+            files=frozenset(parts) - folders,
+            folders=frozenset(folders),
+            repositories=frozenset(tree.repositories),
+            expected=_EXPECTED,
+            read=partial(_read_in_tree, tree),
+        )
+        yield _Shelf(root, listing, parts.__getitem__)
+        if len(parts) != 1 or not folders:
+            return
+        (title,) = folders
+        root, tree = root / title, tree.within(title)
+
+
+def _entry_in(root: Path, name: str) -> _Tree:
+    return _entry(root / name)
+
+
+def _read_on_disk(root: Path, name: str, size: int) -> bytes | None:
+    return _or_none(_OnDisk(root / name), size)
+
+
+def _read_in_tree(tree: _Tree, name: str, size: int) -> bytes | None:
+    return _or_none(tree.files[name], size) if name in tree.files else None
+
+
+def _or_none(file: _File, size: int) -> bytes | None:
+    try:
+        return file(size)
+    except UnreadableError:
+        return None
+
+
+def _gathered(one: HandedIn, tree_under: Callable[[str], _Tree], open_archives: ExitStack) -> _Tree:
+    """Put together what one student handed in: their files by their own names, and what their zips hold."""
+    tree = _Tree()
+    for own, name in one.files.items():
+        if not _is_ignored(own):
+            part = tree_under(name)  # of one file, or of the reason why there is none
+            for file in part.files.values():
+                tree.files[own] = file
+            for reason in part.refused.values():
+                tree.refused[own] = reason
+    for name in one.folders:
+        _add(tree, tree_under(name), name)
+    return _unpacked(_descended(tree), open_archives)
+
+
+def _unpacked(tree: _Tree, open_archives: ExitStack) -> _Tree:
+    zips = sorted(tree.top_zips())
+    for name in zips[ZIPS_LIMIT:]:
+        tree.refused[name] = f"not read, more than {ZIPS_LIMIT} zips"
+    for name in zips[:ZIPS_LIMIT]:
+        _add(tree, _descended(_zip_tree(name, tree.files[name], open_archives)), name)
+    return tree
+
+
+def _add(tree: _Tree, other: _Tree, called: str) -> None:
+    """Put another tree beside this one; where both have a file, it is the first that counts, and that is told."""
+    for name, file in other.files.items():
+        if name in tree.files:
+            tree.refused[f"{called}/{name}"] = "not read, there is another file of this name"
+        else:
+            tree.files[name] = file
+    tree.folders |= other.folders
+    tree.refused.update({name if name == called else f"{called}/{name}": why for name, why in other.refused.items()})
+
+
 # --- ids -------------------------------------------------------------------------------------------------------------
 
 
@@ -205,7 +393,11 @@ def _without_ending(name: str) -> str:
 
 
 def _file_id(name: str) -> str:
-    return _printable(_without_ending(name))
+    return _id(_without_ending(name))
+
+
+def _id(name: str) -> str:
+    return _printable(name) if name.strip() else "unnamed"
 
 
 def _printable(name: str) -> str:
@@ -237,13 +429,17 @@ def _distinct(ids: Sequence[str]) -> Iterator[str]:
 class _Tree:
     """The visible files of a folder or an archive, by relative name; nothing is read before it is asked for."""
 
-    files: dict[str, Callable[[int], bytes]] = field(default_factory=dict)  # given n, the first n bytes at most
+    files: dict[str, _File] = field(default_factory=dict)
     folders: set[str] = field(default_factory=set)
     refused: dict[str, str] = field(default_factory=dict)  # why an entry cannot be used
+    repositories: set[str] = field(default_factory=set)  # folders of an archive that hold .git
 
     def top(self) -> list[str]:
         """Return the files at the top that can be graded."""
         return [name for name in self.files if "/" not in name and (name == ANSWERS or name.lower().endswith(_CODE))]
+
+    def top_zips(self) -> list[str]:
+        return [name for name in self.files if "/" not in name and name.lower().endswith(".zip")]
 
     def top_folders(self) -> set[str]:
         implied = {name.split("/")[0] for name in self.files if "/" in name}
@@ -255,33 +451,90 @@ class _Tree:
             files={name.removeprefix(prefix): read for name, read in self.files.items() if name.startswith(prefix)},
             folders={name.removeprefix(prefix) for name in self.folders if name.startswith(prefix)},
             refused={name.removeprefix(prefix): reason for name, reason in self.refused.items()},
+            repositories={name.removeprefix(prefix) for name in self.repositories if name.startswith(prefix)},
         )
 
+    def parts(self) -> dict[str, _Tree]:
+        """Return the tree of each name at the top, a file's being that file."""
+        found: dict[str, _Tree] = {}
+        for name, file in self.files.items():
+            top, _, below = name.partition("/")
+            found.setdefault(top, _Tree()).files[below or name] = file
+        for name in self.folders:
+            top, _, below = name.partition("/")
+            found.setdefault(top, _Tree()).folders |= {below} - {""}
+        for name, reason in self.refused.items():
+            top, _, below = (name, "", "") if _leaves(name) else name.partition("/")
+            found.setdefault(top, _Tree()).refused[below or name] = reason
+        return found
 
-def _submission(path: Path, identity: str) -> Submission:
+
+@dataclass(slots=True)
+class _Problems:
+    """Sentences on what could not be read: the first of them, and how many more there are."""
+
+    sentences: list[str] = field(default_factory=list)
+    more: int = 0
+
+    def add(self, name: str, reason: object) -> None:
+        if len(self.sentences) < PROBLEMS_LIMIT:
+            self.sentences.append(f"{_shown(name)}: {reason}")
+        else:
+            self.more += 1
+
+    def told(self) -> list[str]:
+        return [*self.sentences, f"{self.more:,} more problems of this kind"] if self.more else self.sentences
+
+
+def _shown(name: str) -> str:
+    shown = _printable(name)
+    return shown if len(shown) <= SHOWN_LIMIT else f"{shown[: SHOWN_LIMIT - 1]}…"
+
+
+def _submission(found: _Found, identity: str) -> Submission:
+    unread = _Problems()
     with ExitStack() as open_archives:
-        tree = _tree(path, open_archives)
-        problems = [f"{_printable(name)}: {reason}" for name, reason in sorted(tree.refused.items())]
-        sources: list[Source] = []
-        answers = None
-        for name, data in _contents(tree, problems):
-            try:
-                if name == ANSWERS:
-                    answers = _utf8(data)
-                else:
-                    sources.append(_source(name, data, problems))
-            except UnreadableError as error:
-                problems.append(f"{_printable(name)}: {error}")
+        tree = found.tree(open_archives)
+        for name, reason in sorted(tree.refused.items()):
+            unread.add(name, reason)
+        sources, answers = _read(tree, unread)
+    problems = unread.told()
     if not sources and answers is None:
         problems.append(_NOTHING_TO_GRADE)
     return Submission(
         id=identity,
-        origin=_printable(str(path)),
+        origin=_printable(str(found.place)),
         sources=tuple(sources),
         answers=answers,
         problems=tuple(problems),
-        digest=_digest(sources, answers, [problem.removeprefix(f"{_printable(path.name)}: ") for problem in problems]),
+        digest=_digest(
+            sources, answers, [problem.removeprefix(f"{_shown(found.place.name)}: ") for problem in problems]
+        ),
+        students=found.students,
+        late=found.late,
     )
+
+
+def _read(tree: _Tree, problems: _Problems) -> tuple[list[Source], str | None]:
+    """Return the sources that can be used, and the answers."""
+    sources: list[Source] = []
+    answers = None
+    left = CODE_LIMIT
+    for name, data in _contents(tree, problems):
+        try:
+            if name == ANSWERS:
+                answers = _utf8(data)
+                continue
+            source = _source(name, data, problems) if left >= 0 else Source(name, ())
+        except UnreadableError as error:
+            problems.add(name, error)
+            continue
+        left -= sum(len(cell.encode()) for cell in source.cells)
+        if left >= 0:
+            sources.append(source)
+        else:
+            problems.add(name, f"not read, the submission has more than {CODE_LIMIT // MEBIBYTE} MiB of code")
+    return sources, answers
 
 
 def _digest(sources: Iterable[Source], answers: str | None, problems: Iterable[str]) -> str:
@@ -289,11 +542,11 @@ def _digest(sources: Iterable[Source], answers: str | None, problems: Iterable[s
     return hashlib.sha256(json.dumps([named, answers, sorted(problems)]).encode()).hexdigest()
 
 
-def _contents(tree: _Tree, problems: list[str]) -> Iterator[tuple[str, bytes]]:
+def _contents(tree: _Tree, problems: _Problems) -> Iterator[tuple[str, bytes]]:
     """Read the files that count, those at the top first, until a bound is met."""
     names = _names_that_count(tree)
     if len(names) > SOURCES_LIMIT:
-        problems.append(f"more than {SOURCES_LIMIT} source files: only the first {SOURCES_LIMIT} are read")
+        problems.sentences.append(f"more than {SOURCES_LIMIT} source files: only the first {SOURCES_LIMIT} are read")
     left = TOTAL_LIMIT
     for name in names[:SOURCES_LIMIT]:
         limit = NOTEBOOK_LIMIT if name.lower().endswith(".ipynb") else TEXT_LIMIT
@@ -301,12 +554,12 @@ def _contents(tree: _Tree, problems: list[str]) -> Iterator[tuple[str, bytes]]:
             # One byte more than allowed shows that there is more; the size that a header states may be a lie.
             data = tree.files[name](min(limit, left) + 1)
         except UnreadableError as error:
-            problems.append(f"{_printable(name)}: {error}")
+            problems.add(name, error)
             continue
         if len(data) > left:
-            problems.append(f"{_printable(name)}: not read, the submission exceeds {TOTAL_LIMIT // MEBIBYTE} MiB")
+            problems.add(name, f"not read, the submission exceeds {TOTAL_LIMIT // MEBIBYTE} MiB")
         elif len(data) > limit:
-            problems.append(f"{_printable(name)}: larger than {limit // MEBIBYTE} MiB")
+            problems.add(name, f"larger than {limit // MEBIBYTE} MiB")
         else:
             yield name, data
         left = max(left - len(data), 0)
@@ -323,32 +576,85 @@ def _names_that_count(tree: _Tree) -> list[str]:
 # --- folders, archives and single files as trees ---------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
+class _OnDisk:
+    """A file in a folder."""
+
+    path: Path
+    read_limit: int | None = None
+
+    def __call__(self, size: int) -> bytes:
+        """Return the first `size` bytes at most."""
+        return _read_regular(self.path, size)
+
+    def opened(self) -> IO[bytes]:
+        """Return what zipfile can read; the caller closes it."""
+        return _BoundedReads(_open_regular(self.path), self.read_limit)
+
+
+@dataclass(frozen=True, slots=True)
+class _Member:
+    """A file in an archive."""
+
+    archive: zipfile.ZipFile
+    info: zipfile.ZipInfo
+
+    def __call__(self, size: int) -> bytes:
+        """Return the first `size` bytes at most."""
+        return _read_member(self.archive, self.info, size)
+
+    def opened(self) -> IO[bytes]:
+        """Return what zipfile can read; the caller closes it."""
+        data = self(TOTAL_LIMIT + 1)
+        if len(data) > TOTAL_LIMIT:
+            raise UnreadableError(f"larger than {TOTAL_LIMIT // MEBIBYTE} MiB: unpack the download first")
+        return _BoundedBytes(data)
+
+
+_File = _OnDisk | _Member
+
+
 def _tree(path: Path, open_archives: ExitStack) -> _Tree:
+    if path.is_dir() and not path.is_symlink():
+        return _folder_tree(path, open_archives)
+    if path.suffix.lower() == ".zip" and not path.is_symlink():
+        return _descended(_zip_tree(path.name, _OnDisk(path), open_archives))
+    return _entry(path)
+
+
+def _entry(path: Path) -> _Tree:
+    """Return the tree under one name of a folder, a file's being that file."""
     if path.is_symlink():
         return _Tree(refused={path.name: _NOT_FOLLOWED})
-    if path.is_dir():
-        return _folder_tree(path, open_archives)
-    if path.suffix.lower() == ".zip":
-        return _descended(_zip_tree(path, open_archives))[0]
-    return _Tree(files={path.name: partial(_read_regular, path)})
+    return _walked(path) if path.is_dir() else _Tree(files={path.name: _OnDisk(path)})
 
 
-def _descended(tree: _Tree) -> tuple[_Tree, str]:
-    """Go down through folders that hold one folder and nothing to grade; return where that ends, and its path."""
-    way: list[str] = []
-    while len(way) < NESTING_LIMIT and not tree.top() and len(tree.top_folders()) == 1:
-        way.extend(tree.top_folders())
-        tree = tree.within(way[-1])
-    return tree, "/".join(way)
+def _descended(tree: _Tree) -> _Tree:
+    """Go down through folders that hold one folder, or several attempts, and nothing to grade."""
+    for _ in range(NESTING_LIMIT):
+        folder = None if tree.top() else _latest(tree.top_folders(), tree)
+        if folder is None:
+            break
+        tree = tree.within(folder)
+    return tree
+
+
+def _latest(names: Collection[str], tree: _Tree) -> str | None:
+    """Return the only name, or the latest of several attempts; the ones before it are told."""
+    latest = latest_attempt(names) if len(names) > 1 else next(iter(names), None)
+    if latest is not None:
+        reason = f"an earlier attempt, {_shown(latest)} counts"
+        tree.refused.update({name: reason for name in names if name != latest})
+    return latest
 
 
 def _folder_tree(root: Path, open_archives: ExitStack) -> _Tree:
-    tree, way = _descended(_walked(root))
-    zips = [name for name in tree.files if "/" not in name and name.lower().endswith(".zip")]
-    if tree.top() or len(zips) != 1:
+    tree = _descended(_walked(root))
+    archive = None if tree.top() else _latest(tree.top_zips(), tree)
+    if archive is None:
         return tree
     # Course platforms hand out one folder per student with the student's own zip in it.
-    inner = _descended(_zip_tree(root / way / zips[0], open_archives))[0]
+    inner = _descended(_zip_tree(archive, tree.files[archive], open_archives))
     inner.refused.update(tree.refused)
     return inner
 
@@ -381,7 +687,7 @@ def _place(tree: _Tree, name: str, entry: os.DirEntry[str], waiting: deque[str])
         tree.folders.add(name)
         waiting.append(name)
     elif entry.is_file(follow_symlinks=False):
-        tree.files[name] = partial(_read_regular, Path(entry.path))
+        tree.files[name] = _OnDisk(Path(entry.path))
     else:
         tree.refused[name] = _NOT_REGULAR
 
@@ -424,27 +730,42 @@ def _read_regular(path: Path, size: int) -> bytes:
 class _BoundedReads(io.FileIO):
     """A file of which zipfile cannot take more than a bounded piece at once, whatever the archive's header asks."""
 
+    def __init__(self, descriptor: int, limit: int | None) -> None:
+        super().__init__(descriptor)
+        self._limit = limit
+
     def read(self, size: int | None = -1, /) -> bytes:
-        if size is not None and size > ZIP_READ_LIMIT:
-            raise zipfile.BadZipFile("the directory of the archive is too large")
-        return super().read(ZIP_READ_LIMIT if size is None or size < 0 else size) or b""
+        return super().read(_bounded(size, self._limit)) or b""
 
 
-def _zip_tree(path: Path, open_archives: ExitStack) -> _Tree:
+class _BoundedBytes(io.BytesIO):
+    """The same for an archive within an archive, which is in memory."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        return super().read(_bounded(size, None))
+
+
+def _bounded(size: int | None, limit: int | None) -> int:
+    limit = ZIP_READ_LIMIT if limit is None else limit
+    if size is not None and size > limit:
+        raise zipfile.BadZipFile("the directory of the archive is too large")
+    return limit if size is None or size < 0 else size
+
+
+def _zip_tree(name: str, file: _File, open_archives: ExitStack, entries_limit: int = ZIP_ENTRIES_LIMIT) -> _Tree:
     try:
-        stream = open_archives.enter_context(_BoundedReads(_open_regular(path)))
-        archive = open_archives.enter_context(zipfile.ZipFile(stream))
+        archive = open_archives.enter_context(zipfile.ZipFile(open_archives.enter_context(file.opened())))
     except UnreadableError as error:
-        return _Tree(refused={path.name: str(error)})
+        return _Tree(refused={name: str(error)})
     except _ZIP_ERRORS:
-        return _Tree(refused={path.name: _NOT_A_ZIP})
+        return _Tree(refused={name: _NOT_A_ZIP})
     infos = [(info, _zip_name(info)) for info in archive.infolist()]
-    visible = [(info, name) for info, name in infos if _leaves(name) or not any(map(_is_ignored, name.split("/")))]
-    if len(visible) > ZIP_ENTRIES_LIMIT:
-        return _Tree(refused={path.name: f"more than {ZIP_ENTRIES_LIMIT:,} entries"})
-    tree = _Tree()
-    for info, name in visible:
-        _place_member(tree, name, info, archive)
+    visible = [(info, path) for info, path in infos if _leaves(path) or not any(map(_is_ignored, path.split("/")))]
+    if len(visible) > entries_limit:
+        return _Tree(refused={name: f"more than {entries_limit:,} entries"})
+    tree = _Tree(repositories={path.partition("/.git/")[0] for _, path in infos if "/.git/" in path})
+    for info, path in visible:
+        _place_member(tree, path, info, archive)
     return tree
 
 
@@ -471,7 +792,7 @@ def _place_member(tree: _Tree, name: str, info: zipfile.ZipInfo, archive: zipfil
     else:
         if name in tree.files:
             tree.refused[name] = "more than once in the archive, the last one counts"
-        tree.files[name] = partial(_read_member, archive, info)
+        tree.files[name] = _Member(archive, info)
 
 
 def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, size: int) -> bytes:
@@ -480,6 +801,8 @@ def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, size: int) -> 
     # zipfile unpacks the rarer methods without a bound on what one piece may grow to.
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise UnreadableError("packed by an unusual method: use an ordinary zip")
+    if info.compress_size > 2 * size + MEBIBYTE:  # blocks that hold nothing would be read for ever
+        raise UnreadableError("larger packed than it may be unpacked")
     try:
         with archive.open(info) as stream:
             return b"".join(_pieces(stream, size))
@@ -496,7 +819,7 @@ def _pieces(stream: IO[bytes], size: int) -> Iterator[bytes]:
 # --- from bytes to text ----------------------------------------------------------------------------------------------
 
 
-def _source(name: str, data: bytes, problems: list[str]) -> Source:
+def _source(name: str, data: bytes, problems: _Problems) -> Source:
     shown = _printable(name)
     stem, _, ending = shown.rpartition(".")
     shown = f"{stem}.{ending.lower()}"  # `Source` knows notebooks by a lower-case ending
@@ -547,14 +870,14 @@ def _without_surrogates(text: str) -> str:
 # --- notebooks -------------------------------------------------------------------------------------------------------
 
 
-def _code_cells(name: str, data: bytes, problems: list[str]) -> Iterator[str]:
+def _code_cells(name: str, data: bytes, problems: _Problems) -> Iterator[str]:
     left = TEXT_LIMIT  # a notebook may be large for its plots, its code no larger than a script
     for number, cell in enumerate(_cells(data), start=1):
         if isinstance(cell, dict) and cell.get("cell_type") != "code":
             continue
         text = _cell_text(cell)
         if text is None:
-            problems.append(f"{name}: cell {number} is not a readable code cell")
+            problems.add(name, f"cell {number} is not a readable code cell")
             continue
         left -= len(text)
         if left < 0:

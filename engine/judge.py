@@ -14,8 +14,8 @@ import sys
 import time
 import traceback
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import count
+from dataclasses import dataclass, field, replace
+from itertools import accumulate, count, groupby
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -26,6 +26,7 @@ from checks.contract import MODULES, TOOLS, signature_of
 from checks.expect import Call, Failure
 from checks.subject import Kept, Raised, raised
 from engine.corpus import Example, RecordedCall, Recording, call_payload, reference_module
+from engine.policy import NO_RULES, Rules, told
 from engine.records import Counterexample, GraderFault, Outcome, Source, Submission, Verdict
 from engine.truth import Truth
 from engine.worker.serving import OUTPUT_KEPT
@@ -41,7 +42,25 @@ TIMEOUTS_PER_ITEM = 2
 TIMEOUTS_PER_SUBMISSION = 6
 ENOUGH_TO_SEE_A_CONSTANT = 10
 REFUSED = {"PermissionError", "FileNotFoundError"}  # what reaching out of the sandbox looks like from inside
+KEPT_BYTES = 64 * 2**20  # of replies, for one submission: a right one needs a tenth of that
+LONGEST_MESSAGE = 2_000
+LONGEST_SHOWN = 20_000  # characters of a counterexample
+ASKED_AGAIN = 12  # calls of one function that are kept to be repeated (engine/honesty.py)
+ASKED_BYTES = 2**18  # of a result that is kept for it
 SANDBOX_NOTE = " (submissions run without files, network and other processes)"
+
+
+class Asked(NamedTuple):
+    """A call that was made, behind those that made its objects, and its result as the contract takes it."""
+
+    item: str
+    calls: tuple[RecordedCall, ...]
+    value: Any
+
+    @property
+    def function(self) -> str:
+        """The function it is a call of."""
+        return self.calls[-1].function
 
 
 @dataclass(slots=True)
@@ -50,7 +69,20 @@ class Judgement:
 
     verdicts: list[Verdict] = field(default_factory=list)
     replies: dict[str, list[tuple[RecordedCall, dict[str, Any]]]] = field(default_factory=dict)  # by check, first batch
+    asked: dict[str, list[Asked]] = field(default_factory=dict)  # by check that held, a few of its calls
     output: str = ""
+    room: int = KEPT_BYTES  # for replies
+
+    def keep(self, check: str, calls: Sequence[RecordedCall], replies: Sequence[dict[str, Any]]) -> None:
+        """Keep a check's first replies; of those that no longer fit, only that they were too large."""
+        if check in self.replies:
+            return
+        kept = self.replies[check] = []
+        for call, reply in zip(calls, replies, strict=False):
+            size = _size_of(reply)
+            fits = size <= self.room
+            self.room -= size if fits else 0
+            kept.append((call, reply if fits else {"raised": "ResultTooLarge"}))
 
 
 class Unavailable(Exception):
@@ -70,14 +102,62 @@ class Exhausted(Raised):
     """It ran into a limit of memory or size: trying again with less would only take long."""
 
 
-def judge(submission: Submission, recordings: Sequence[Recording], zygotes: Zygotes, budget: Budget) -> Judgement:
-    """Run every recorded check on a submission."""
+def judge(
+    submission: Submission, recordings: Sequence[Recording], zygotes: Zygotes, budget: Budget, rules: Rules = NO_RULES
+) -> Judgement:
+    """Run every recorded check on a submission; what uses something forbidden is blocked as a whole."""
     judgement = Judgement()
-    with _Session(submission, zygotes, budget) as session:
+    with _Session(submission, zygotes, budget, rules) as session:
         for recording in recordings:
             judgement.verdicts.append(_judge_check(recording, session, judgement))
     judgement.output = session.output
+    for place, recording in enumerate(recordings):
+        said = session.blocked.get(recording.check.of)
+        if said is not None:
+            judgement.verdicts[place] = Verdict(recording.check.id, Outcome.BLOCKED, message=said)
     return judgement
+
+
+def asked_again(
+    submission: Submission, asked: Sequence[Asked], zygotes: Zygotes, budget: Budget, *, number: int
+) -> list[dict[str, Any] | None]:
+    """Make calls again, in this order, in a fresh worker whose random numbers start from `number`.
+
+    Returns a reply to each, None where none came in time: that is no answer, and no other answer.
+    """
+    replies: list[dict[str, Any] | None] = []
+    with _Session(submission, zygotes, budget) as session:
+        for item, group in groupby(asked, key=lambda each: each.item):
+            several = [Example({}, list(each.calls)) for each in group]
+            replies += _repeated(session, item, several, number)
+    return replies
+
+
+def _repeated(session: _Session, item: str, several: Sequence[Example], number: int) -> list[dict[str, Any] | None]:
+    last: list[dict[str, Any] | None] = []
+    try:
+        for function in dict.fromkeys(call.function for each in several for call in each.calls):
+            session.require(item, function)
+        session.begin(item, number)
+        for batch in batches(several):
+            replies, _ = session.batch(item, [call for each in batch for call in each.calls])
+            ends = accumulate(len(each.calls) for each in batch)
+            last += [replies[end - 1] if end <= len(replies) else None for end in ends]
+    except (Unavailable, WorkerLost):
+        pass  # what was not answered stays unanswered
+    return last + [None] * (len(several) - len(last))
+
+
+def sampled(asked: Sequence[Asked]) -> list[Asked]:
+    """Return a few calls of each function, evenly spread, in their order."""
+    by_function: dict[str, list[int]] = {}
+    for place, each in enumerate(asked):
+        by_function.setdefault(each.function, []).append(place)
+    chosen: set[int] = set()
+    for places in by_function.values():
+        few = min(ASKED_AGAIN, len(places))
+        chosen.update(places[(len(places) - 1) * step // max(1, few - 1)] for step in range(few))
+    return [asked[place] for place in sorted(chosen)]
 
 
 def counts(
@@ -96,7 +176,58 @@ def counts(
             return []
 
 
+def traces(
+    submission: Submission, item: str, zygotes: Zygotes, budget: Budget, *, requests: Sequence[Sequence[Any]]
+) -> list[list[dict[str, Any]]]:
+    """Have a function run on symbols, as each request says; empty replies if it cannot be.
+
+    In a worker of its own, for the reason counting has.
+    """
+    with _Session(submission, zygotes, budget) as session:
+        try:
+            for function in {call[0] for row in requests for calls, _ in row for call in calls}:
+                session.require(item, function)
+            session.begin(item)
+            return [[session.trace(item, *request) for request in row] for row in requests]
+        except (Unavailable, WorkerLost):
+            return [[{}] for _ in requests]
+
+
+def answers(
+    submission: Submission, item: str, zygotes: Zygotes, budget: Budget, *, calls: Sequence[Sequence[Any]]
+) -> list[Any]:
+    """Return what the last of each of these calls gives, made in the ordinary way in a worker of its own."""
+    found: list[Any] = []
+    with _Session(submission, zygotes, budget) as session:
+        try:
+            session.begin(item)
+            for number, chain in enumerate(calls):
+                for place, (function, arguments) in enumerate(chain):
+                    store = number if place < len(chain) - 1 else None
+                    given = (Kept(number), *arguments) if place else arguments
+                    reply = session.call(item, function, given, keep=False, store=store)
+                found.append(returned(reply))
+        except WorkerLost as lost:
+            raise Raised(lost.sentence) from None
+        except Unavailable as unavailable:
+            raise Raised(unavailable.sentence) from None
+    return found
+
+
 def _judge_check(recording: Recording, session: _Session, judgement: Judgement) -> Verdict:
+    """Judge one check; whatever a worker had to say, it is told in a sentence of bounded length."""
+    verdict = _verdict_on(recording, session, judgement)
+    shown = verdict.counterexample
+    if shown is not None:
+        shown = Counterexample(*(_cut(each, LONGEST_SHOWN) for each in (shown.call, shown.gave, shown.expected)))
+    return replace(verdict, message=_cut(verdict.message, LONGEST_MESSAGE), counterexample=shown)
+
+
+def _cut(text: str, length: int) -> str:
+    return text if len(text) <= length else f"{text[: length - 1]}…"
+
+
+def _verdict_on(recording: Recording, session: _Session, judgement: Judgement) -> Verdict:
     check = recording.check
     try:
         for function in check.functions:
@@ -118,24 +249,28 @@ def _replay(recording: Recording, session: _Session, judgement: Judgement) -> Ve
     check = recording.check
     held = 0
     seen = _Distinct()
+    asked: list[Asked] = []
     for batch in batches(recording.examples):
         calls = [call for example in batch for call in example.calls]
         replies, lost = session.batch(check.of, calls)
-        judgement.replies.setdefault(check.id, list(zip(calls, replies, strict=False)))
+        judgement.keep(check.id, calls, replies)
         waiting = iter(replies)
         for example in batch:
             answered = _Answered(example, [reply for _, reply in zip(example.calls, waiting, strict=False)], lost)
+            handed = _Replayed(check, session, answered, seen)
             try:
-                check.body(**_Replayed(check, session, answered, seen).arguments(), **example.drawn)
+                check.body(**handed.arguments(), **example.drawn)
             except Failure as failure:
                 return _broken(recording, session, failure, held)
             except WorkerLost as event:
                 session.note_loss(check.of, event)
                 return _lost(check, answered, event, held)
             held += 1
+            asked += handed.asked
     if seen.is_constant and held >= ENOUGH_TO_SEE_A_CONSTANT:
         message = "It returned the same values for every input, so there is nothing this law could show."
         return Verdict(check.id, Outcome.BROKEN, held, message)
+    judgement.asked[check.id] = sampled(asked)
     return Verdict(check.id, Outcome.HELD, held)
 
 
@@ -245,7 +380,8 @@ def _values(result: Any, *, decimals: int) -> bytes:
         return b"|".join(_values(part, decimals=decimals) for part in parts)
     if isinstance(result, str):
         return result.encode("utf-8", "replace")
-    return (np.unique(np.round(result, decimals)) + 0.0).tobytes()  # adding zero makes -0.0 a 0.0
+    # Adding zero makes a -0.0 a 0.0, and numbers of booleans, which cannot be rounded.
+    return (np.unique(np.round(result + 0.0, decimals)) + 0.0).tobytes()
 
 
 class _Handed:
@@ -267,16 +403,14 @@ class _Handed:
     def truth(self, name: str, arguments: tuple[Any, ...]) -> Any:
         return getattr(self._truth, name)(*arguments)
 
-    def reply(
-        self, function: str, arguments: tuple[Any, ...], *, keep: bool
-    ) -> tuple[dict[str, Any], RecordedCall | None]:
-        """Return the submission's reply, and the recorded call it replies to if it is one."""
+    def reply(self, function: str, arguments: tuple[Any, ...], *, keep: bool) -> tuple[dict[str, Any], RecordedCall]:
+        """Return the submission's reply, and the call it replies to."""
         store = next(self._numbers) if signature_of(self.module, function).makes_object else None
-        reply = self.session.call(self.check.of, function, arguments, keep=keep, store=store)
-        return {**reply, "store": store}, None
+        call = call_now(self.check.of, function, arguments, keep=keep, store=store)
+        return self.session.make(self.check.of, call), call
 
     def note(self, value: Any, call: RecordedCall) -> None:
-        """Hear of an accepted result of a recorded call."""
+        """Hear of an accepted result."""
 
 
 class _Replayed(_Handed):
@@ -288,10 +422,16 @@ class _Replayed(_Handed):
         self._seen = seen
         self._next_call = 0
         self._next_truth = 0
+        self._makers: dict[int, RecordedCall] = {}  # of objects, by their number
+        self.asked: list[Asked] = []
 
-    def reply(
-        self, function: str, arguments: tuple[Any, ...], *, keep: bool
-    ) -> tuple[dict[str, Any], RecordedCall | None]:
+    def reply(self, function: str, arguments: tuple[Any, ...], *, keep: bool) -> tuple[dict[str, Any], RecordedCall]:
+        reply, call = self._reply(function, arguments, keep=keep)
+        if call.store is not None:
+            self._makers[call.store] = call
+        return reply, call
+
+    def _reply(self, function: str, arguments: tuple[Any, ...], *, keep: bool) -> tuple[dict[str, Any], RecordedCall]:
         position = self._next_call
         self._next_call += 1
         if position < len(self._example.calls):
@@ -313,7 +453,11 @@ class _Replayed(_Handed):
         return super().truth(name, arguments)
 
     def note(self, value: Any, call: RecordedCall) -> None:
-        self._seen.note(value, call.returned)
+        if call.returned is not None:
+            self._seen.note(value, call.returned)
+        if _size_of(value) <= ASKED_BYTES:
+            makers = [self._makers[each.number] for each in call.arguments if isinstance(each, Kept)]
+            self.asked.append(Asked(self.check.of, (*makers, call), value))
 
 
 class _Truths:
@@ -341,19 +485,24 @@ class _Subject:
         return self._ask(arguments, keep=True)
 
     def _ask(self, arguments: tuple[Any, ...], *, keep: bool) -> tuple[Any, tuple[Any, ...]]:
-        reply, recorded = self._handed.reply(self._name, arguments, keep=keep)
+        reply, call = self._handed.reply(self._name, arguments, keep=keep)
         try:
-            value = self._signature.accept(returned(reply), arguments, recorded.shapes if recorded else ())
+            value = self._signature.accept(returned(reply), arguments, call.shapes)
         except Failure as failure:
             if not failure.call:
                 failure.call = str(Call(self._name, arguments))
             raise
-        if self._signature.makes_object:
-            return Kept(recorded.store if recorded and recorded.store is not None else reply["store"]), arguments
-        if recorded:
-            self._handed.note(value, recorded)
+        if call.store is not None:
+            return Kept(call.store), arguments
+        self._handed.note(value, call)
         after = reply.get("arguments")
         return value, tuple(after) if isinstance(after, list | tuple) and keep else arguments
+
+
+def call_now(item: str, function: str, arguments: tuple[Any, ...], *, keep: bool, store: int | None) -> RecordedCall:
+    """Return a call that was not recorded, as if it had been; nobody knows its result."""
+    payload = call_payload(item.split(".", 1)[0], function, arguments, keep=keep, store=store)
+    return RecordedCall(function, arguments, keep, store, payload, returned=None, shapes=())
 
 
 def returned(reply: dict[str, Any]) -> Any:
@@ -382,7 +531,7 @@ def student_lines(reply: dict[str, Any]) -> str:
     lines = []
     for frame in trace if isinstance(trace, list) else []:
         if isinstance(frame, list) and len(frame) == 4:
-            file, number, function, text = frame
+            file, number, function, text = map(str, frame)
             where = f", in {function}" if function and function != "<module>" else ""
             lines.append(f"{file} line {number}{where}: {text}")
     return "\n".join(lines)
@@ -391,6 +540,15 @@ def student_lines(reply: dict[str, Any]) -> str:
 def _steady(message: str) -> str:
     """Take addresses out of a message: they differ from run to run."""
     return re.sub(r"0x[0-9a-fA-F]{6,}", "0x…", message)
+
+
+def _size_of(value: Any) -> int:
+    """Return about how many bytes a value takes."""
+    if isinstance(value, np.ndarray):
+        return 256 + value.nbytes
+    if isinstance(value, list | tuple | dict):
+        return 64 + sum(_size_of(entry) for entry in (value.values() if isinstance(value, dict) else value))
+    return 64 + (len(value) if isinstance(value, str | bytes) else 0)
 
 
 def _same(first: Any, second: Any) -> bool:
@@ -416,9 +574,12 @@ def _same(first: Any, second: Any) -> bool:
 class _Session:
     """A submission with a worker behind it, replaced whenever one is lost, within the budget."""
 
-    def __init__(self, submission: Submission, zygotes: Zygotes, budget: Budget) -> None:
+    def __init__(self, submission: Submission, zygotes: Zygotes, budget: Budget, rules: Rules = NO_RULES) -> None:
         self.submission = submission
         self.output = ""
+        self.blocked = dict(rules.found)  # items that use what they must not, and the sentence on it
+        self._rules = rules
+        self._armed = ""  # the item whose rules the worker knows
         self._zygotes = zygotes
         self._budget = budget
         self._worker: Worker | None = None
@@ -438,6 +599,8 @@ class _Session:
     def require(self, item: str, function: str) -> None:
         """Make sure the function can be called, or raise Unavailable."""
         module = item.split(".", 1)[0]
+        if item in self.blocked:
+            raise Unavailable(Outcome.BLOCKED, self.blocked[item])
         self._within_limits(item)
         if function in TOOLS:
             return
@@ -450,9 +613,12 @@ class _Session:
         if unavailable is not None:
             raise unavailable
 
-    def begin(self, item: str) -> None:
+    def begin(self, item: str, number: int = 0) -> None:
         """Start a check: random generators anew, so that no verdict depends on what ran before."""
-        self._ask("reseed", 0, seconds=self._budget.call_seconds, doing=item)
+        self._ask("reseed", number, seconds=self._budget.call_seconds, doing=item)
+        if self._armed or item in self._rules.forbidden:
+            self._armed = item
+            self._ask(*self._refusals(), seconds=self._budget.call_seconds, doing=item)
 
     def batch(self, item: str, calls: Sequence[RecordedCall]) -> tuple[list[dict[str, Any]], WorkerLost | None]:
         """Send recorded calls; return the replies there were, and how the worker was lost if it was."""
@@ -464,23 +630,29 @@ class _Session:
             replies = self._live().requests(payloads, seconds=self._seconds(), doing=name, patience=patience)
         except WorkerLost as lost:
             self._drop_worker()
+            self._refused(item, lost.answers)
             return lost.answers, lost
         if len(replies) < len(calls):
             self._drop_worker()  # answers nobody waited for would come first next time
+        self._refused(item, replies)
         return replies, None
 
     def call(
         self, item: str, function: str, arguments: tuple[Any, ...], *, keep: bool, store: int | None
     ) -> dict[str, Any]:
         """Call one function now."""
-        module = item.split(".", 1)[0]
-        self.require(item, function)
+        return self.make(item, call_now(item, function, arguments, keep=keep, store=store))
+
+    def make(self, item: str, call: RecordedCall) -> dict[str, Any]:
+        """Make one call now."""
+        self.require(item, call.function)
         try:
-            payload = call_payload(module, function, arguments, keep=keep, store=store)
-            return self._live().requests([payload], seconds=self._seconds(), doing=function)[0]
+            replies = self._live().requests([call.payload], seconds=self._seconds(), doing=call.function)
         except WorkerLost:
             self._drop_worker()
             raise
+        self._refused(item, replies)
+        return replies[0]
 
     def count(self, item: str, arguments: tuple[Any, ...]) -> dict[str, Any]:
         """Have the operations of one call counted."""
@@ -488,10 +660,29 @@ class _Session:
         self._within_limits(item)
         return self._ask("count", module, function, list(arguments), seconds=self._seconds(), doing=function)
 
+    def trace(self, item: str, calls: Sequence[Any], positive: Sequence[int]) -> dict[str, Any]:
+        """Have calls made on symbols, each on the result of the last."""
+        module, function = item.split(".", 1)
+        self._within_limits(item)
+        return self._ask("trace", module, list(calls), list(positive), seconds=self._seconds(), doing=function)
+
     def note_loss(self, item: str, lost: WorkerLost) -> None:
         """Count a timeout against the item."""
         if lost.outcome is Outcome.TIMED_OUT:
             self._timeouts[item] = self._timeouts.get(item, 0) + 1
+
+    def _refusals(self) -> tuple[str, list[str], list[list[str]]]:
+        names, apart = self._rules.forbidden.get(self._armed, ()), self._rules.apart.get(self._armed, ())
+        return "forbid", list(names), [list(place) for place in apart]
+
+    def _refused(self, item: str, replies: Sequence[dict[str, Any]]) -> None:
+        """Block the item if the worker refused it a call."""
+        for reply in replies:
+            match reply.get("forbidden"):
+                case [str(name), str(file), int(line)] if name in self._rules.forbidden.get(item, ()):
+                    known = any(file.split("[", 1)[0] == source.name for source in self.submission.sources)
+                    self.blocked[item] = told(name, file if known else "", line)
+                    raise Unavailable(Outcome.BLOCKED, self.blocked[item])
 
     def _within_limits(self, item: str) -> None:
         if self._timeouts.get(item, 0) >= TIMEOUTS_PER_ITEM:
@@ -529,7 +720,9 @@ class _Session:
             unavailable = Unavailable(Outcome.RAISED, _import_failure(reply))
             self._failed_files[module] = unavailable
             return unavailable
-        return Unavailable(Outcome.MISSING, _absence(reply, module, function))
+        if "absent" in reply:
+            return Unavailable(Outcome.MISSING, _absence(reply, module, function))
+        return Unavailable(Outcome.RAISED, f"{doing} answered with something that is no result.")
 
     def _ask(self, *message: Any, seconds: float, doing: str) -> dict[str, Any]:
         try:
@@ -551,6 +744,8 @@ class _Session:
                     doing = f"Importing the file with {function} again"
                     lookup = ("find", module, function, _arity(module, function))
                     self._worker.request(*lookup, seconds=self._budget.import_seconds, doing=doing)
+            if self._armed:
+                self._worker.request(*self._refusals(), seconds=self._budget.call_seconds, doing="Starting again")
         return self._worker
 
     def _load(self) -> None:
@@ -558,7 +753,8 @@ class _Session:
         assert self._worker is not None
         files = [[s.name, list(s.cells), s.is_notebook] for s in self.submission.sources]
         try:
-            self._worker.request("load", files, list(MODULES), seconds=LOAD_SECONDS, doing="Loading the submission")
+            known = (list(MODULES), self._rules.names)
+            self._worker.request("load", files, *known, seconds=LOAD_SECONDS, doing="Loading the submission")
         except WorkerLost as lost:
             worker, self._worker = self._worker, None
             raise GraderFault(f"{lost.sentence} {worker.close()}") from None

@@ -8,10 +8,10 @@ import multiprocessing.util
 import os
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from dataclasses import replace as changed
 from pathlib import Path
@@ -24,6 +24,8 @@ from engine.cache import code_digest
 from engine.corpus import Recording, draw
 from engine.counting import held_against_code
 from engine.diagnosis import Diagnostician
+from engine.forking import forked
+from engine.honesty import held_again
 from engine.intake import take_in
 from engine.judge import judge
 from engine.marks import read_marks, refusal, with_marks
@@ -68,31 +70,33 @@ def grade(
     with gradebook.opened(options.out, rubric=fingerprint(rubric, options), seed=options.seed) as book:
         if options.fresh:
             book.forget()
-        known = {submission.id: book.find(submission) for submission in submissions}
+        known = {submission.id: _known(book, submission) for submission in submissions}
         started(len(submissions))
-        results = [result for result in known.values() if result is not None]
-        for result in results:
-            told(result)
+        for result in known.values():
+            if result is not None:
+                told(result)
         todo = [submission for submission in submissions if known[submission.id] is None]
-        for submission, result in judged(todo, rubric, options, tier):
-            book.add(submission, result)
-            results.append(result)
-            told(result)
+        with closing(judged(todo, rubric, options, tier)) as fresh:
+            for submission, result in fresh:
+                book.add(submission, result)
+                told(result)
         book.remember_run(submissions)
-        digests = {submission.id: submission.digest for submission in submissions}
-        results = [with_marks(result, book.marks(result.id, digests[result.id])) for result in results]
-    return _written(results, rubric, options)
+        return _written(book, rubric, options)
+
+
+def _known(book: gradebook.Gradebook, submission: Submission) -> SubmissionResult | None:
+    """Return the result of this very content; whether it is late, and whose it is, may have changed since."""
+    result = book.find(submission)
+    if result is not None and (result.students, result.late) != (submission.students, submission.late):
+        result = changed(result, students=submission.students, late=submission.late)
+        book.add(submission, result)
+    return result
 
 
 def mark(path: Path, options: Options) -> tuple[list[SubmissionResult], list[str]]:
     """Take a person's marks into the gradebook and write the results anew; what cannot be taken is said."""
-    rubric = read_rubric(options.rubric).only(options.only)
-    if not (options.out / gradebook.FILE).exists():
-        raise UsageError(f"{options.out} has no gradebook: grade into it first, or say --out")
-    with gradebook.opened(options.out, rubric=fingerprint(rubric, options), seed=options.seed) as book:
+    with _reopened(options) as (book, rubric):
         known = {result.id: (result, digest) for result, digest in book.last_run()}
-        if not known:
-            raise UsageError(f"{options.out} was graded with another rubric, seed or version: grade again, then mark")
         machine = {name: result for name, (result, _) in known.items()}
         refused = []
         for row in read_marks(path):
@@ -101,30 +105,55 @@ def mark(path: Path, options: Options) -> tuple[list[SubmissionResult], list[str
                 refused.append(said)
             else:
                 book.add_mark(row, known[row.submission][1])
-        results = [with_marks(result, book.marks(name, digest)) for name, (result, digest) in known.items()]
-    return _written(results, rubric, options), refused
+        return _written(book, rubric, options), refused
 
 
-def _written(results: Sequence[SubmissionResult], rubric: Rubric, options: Options) -> list[SubmissionResult]:
-    """Write what programs and people read, and return the results in its order."""
+def last_results(options: Options) -> tuple[Rubric, list[SubmissionResult]]:
+    """Return the results of the last run, with a person's marks laid over them, and the rubric they were graded by."""
+    with _reopened(options) as (book, rubric):
+        results = [with_marks(result, book.marks(result.id, digest)) for result, digest in book.last_run()]
+    return rubric, sorted(results, key=lambda result: result.id)
+
+
+@contextmanager
+def _reopened(options: Options) -> Iterator[tuple[gradebook.Gradebook, Rubric]]:
+    """Open the gradebook of a run that was made with these very options."""
+    rubric = read_rubric(options.rubric).only(options.only)
+    if not (options.out / gradebook.FILE).exists():
+        raise UsageError(f"{options.out} has no gradebook: grade into it first, or say --out")
+    with gradebook.opened(options.out, rubric=fingerprint(rubric, options), seed=options.seed) as book:
+        if not book.last_run():
+            raise UsageError(f"{options.out} was graded with another rubric, seed or version: grade again first")
+        yield book, rubric
+
+
+def _written(book: gradebook.Gradebook, rubric: Rubric, options: Options) -> list[SubmissionResult]:
+    """Write what programs and people read of the last run, all of it from the gradebook, and return its results."""
     from engine.derive import library  # SymPy takes longer to import than `check` to begin
 
+    results = [with_marks(result, book.marks(result.id, digest)) for result, digest in book.last_run()]
     ordered = sorted(results, key=lambda result: result.id)
-    write_results(
-        options.out,
-        ordered,
-        rubric=rubric.digest,
-        seed=options.seed,
-        texts=texts_of(rubric),
-        title=rubric.title,
-        proofs=library(),
-    )
+    proofs = library()
+    try:
+        write_results(
+            options.out,
+            ordered,
+            rubric=rubric.digest,
+            seed=options.seed,
+            texts=texts_of(rubric),
+            title=rubric.title,
+            proofs=proofs,
+        )
+    except OSError as error:
+        raise UsageError(
+            f"the results cannot be written into {options.out}: {error.strerror} (they are kept in its gradebook)"
+        ) from None
     return ordered
 
 
 def judged(
     submissions: Sequence[Submission], rubric: Rubric, options: Options, tier: sandbox.Tier
-) -> Iterator[tuple[Submission, SubmissionResult]]:
+) -> Generator[tuple[Submission, SubmissionResult], None, None]:
     """Judge submissions, `options.jobs` at a time, each pair of judge and worker on a core of its own."""
     if not submissions:
         return
@@ -159,6 +188,7 @@ class Judge:
         self._recordings = recordings
         self._zygotes = Zygotes(tier, rubric.budget)
         self._diagnostician = Diagnostician()
+        self._policy = rubric.policy()
 
     def __enter__(self) -> Self:
         self._zygotes.__enter__()
@@ -170,7 +200,10 @@ class Judge:
     def result(self, submission: Submission) -> SubmissionResult:
         """Judge, name the mistakes, give points; a fault of ours withholds this score and no other."""
         try:
-            judgement = judge(submission, self._recordings, self._zygotes, self._rubric.budget)
+            rules = self._policy.rules(submission.sources)
+            judgement = judge(submission, self._recordings, self._zygotes, self._rubric.budget, rules)
+            seen = (judgement, self._recordings, submission)
+            judgement.verdicts = held_again(*seen, self._zygotes, self._rubric.budget)
             diagnoses = self._diagnostician.diagnose(self._rubric.code_items, judgement)
             sheet = read_sheet(submission.answers) if submission.answers is not None else None
             marked = self._with_costs(judge_answers(self._rubric.questions, sheet), submission, sheet)
@@ -237,13 +270,10 @@ def _pool(
     jobs: int, rubric: Rubric, recordings: Sequence[Recording], tier: sandbox.Tier
 ) -> Iterator[ProcessPoolExecutor]:
     """Start judges by forking: the recorded corpus is shared, not copied."""
-    context = multiprocessing.get_context("fork")
-    cores = context.SimpleQueue()
+    cores = multiprocessing.get_context("fork").SimpleQueue()
     for number in range(jobs):
         cores.put(os.getpid() + number)
-    with ProcessPoolExecutor(
-        jobs, mp_context=context, initializer=_start_judge, initargs=(cores, rubric, recordings, tier)
-    ) as pool:
+    with forked(jobs, _start_judge, cores, rubric, recordings, tier) as pool:
         yield pool
 
 

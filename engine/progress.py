@@ -12,11 +12,16 @@ from engine.records import SubmissionResult
 class Silent:
     """Progress nobody watches."""
 
+    total = 0
+    done = 0
+
     def start(self, total: int) -> None:
         """Hear how many there are."""
+        self.total = total
 
-    def tell(self, result: SubmissionResult) -> None:
+    def tell(self, result: SubmissionResult) -> None:  # noqa: ARG002 - a bar says whose
         """Hear of one more result."""
+        self.done += 1
 
 
 class Bar(Silent):
@@ -38,11 +43,13 @@ class Bar(Silent):
 
     def start(self, total: int) -> None:
         """Hear how many there are."""
+        super().start(total)
         self.display.update(self._task, total=total)
         self.display.refresh()
 
     def tell(self, result: SubmissionResult) -> None:
         """Hear of one more result."""
+        super().tell(result)
         self.display.update(self._task, advance=1, description=result.id[:40].encode("ascii", "replace").decode())
         self.display.refresh()
 

@@ -77,8 +77,16 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
+class Student:
+    """One of those who handed in, as their course platform knows them."""
+
+    id: str  # what the platform finds them by
+    name: str  # as far as the platform tells
+
+
+@dataclass(frozen=True, slots=True)
 class Submission:
-    """What one student sent, read but not run."""
+    """What one student or group sent, read but not run."""
 
     id: str
     origin: str
@@ -86,6 +94,8 @@ class Submission:
     answers: str | None = None
     problems: tuple[str, ...] = ()  # one sentence per file that could not be read
     digest: str = ""  # of the content: equal digests get equal marks
+    students: tuple[Student, ...] = ()  # where a course platform told them
+    late: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +163,8 @@ class SubmissionResult:
     items: tuple[ItemResult, ...]
     problems: tuple[str, ...] = ()
     output: str = field(default="", compare=False)  # what their code printed, bounded; never part of the verdict
+    students: tuple[Student, ...] = ()
+    late: bool = False
 
 
 @dataclass(frozen=True, slots=True)

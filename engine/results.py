@@ -9,8 +9,8 @@ import csv
 import hashlib
 import io
 import json
+import os
 import re
-import secrets
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -30,6 +30,8 @@ SCHEMA = 1
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
+
+UNFINISHED = ".unfinished"  # what a killed run leaves behind is known by it
 
 LONGEST_NAME = 150  # file systems stop at 255 bytes; the suffix and the temporary name need room
 
@@ -73,6 +75,7 @@ def write_results(  # noqa: PLR0913 - everything the three files say is handed i
 ) -> None:
     """Write every file of a run into `folder`; a reader never meets half a file."""
     ordered = _by_id(results)
+    _remove_unfinished(folder)
     _write(folder / "results.json", results_json(ordered, rubric=rubric, seed=seed))
     _write(folder / "gradebook.csv", gradebook_csv(ordered))
     _write(
@@ -130,6 +133,10 @@ def _submission_record(result: SubmissionResult) -> dict[str, Any]:
     }
     if result.problems:
         record["problems"] = list(result.problems)
+    if result.students:
+        record["students"] = [{"id": student.id, "name": student.name} for student in result.students]
+    if result.late:
+        record["late"] = True
     return record
 
 
@@ -182,10 +189,28 @@ def _cell(text: str) -> str:
 def _write(path: Path, text: str) -> None:
     """Write beside the target, then rename: the old file or the new one, never a part of either."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    temporary = path.with_name(f".{path.name}{UNFINISHED}")
     try:
         with temporary.open("x", encoding="utf-8", errors="backslashreplace", newline="") as file:
             file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+    _settle(path.parent)
+
+
+def _settle(folder: Path) -> None:
+    """Have the names in a folder on disk, as their contents are."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _remove_unfinished(folder: Path) -> None:
+    for place in (folder, folder / "report", folder / "output"):
+        for left in place.glob(f".*{UNFINISHED}"):
+            left.unlink()

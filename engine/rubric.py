@@ -18,9 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from checks.check import Check, checks_in
-from checks.contract import FILES
+from checks.contract import FILES, SIGNATURES
 from checks.question import PUBLISHED, Question, questions
 from engine.answers import AnswerCheck, checks_of
+from engine.policy import Policy, read_entries
 from engine.records import RubricError, UsageError
 from engine.workers import Budget
 
@@ -55,6 +56,7 @@ class Item:
     checks: tuple[Check | AnswerCheck, ...]
     worth: Mapping[str, Worth]  # by check id
     question: Question | None = None
+    forbid: tuple[str, ...] = ()  # what the code must not use
 
     @property
     def kind(self) -> str:
@@ -76,6 +78,7 @@ class Rubric:
     budget: Budget
     items: tuple[Item, ...]
     digest: str
+    graded: tuple[str, ...] = ()  # all items of the file, also those that `only` and `public` leave out
 
     @property
     def checks(self) -> list[Check | AnswerCheck]:
@@ -96,6 +99,22 @@ class Rubric:
     def questions(self) -> list[Question]:
         """The questions to be answered."""
         return [item.question for item in self.items if item.question is not None]
+
+    def policy(self) -> Policy:
+        """Return what its items forbid."""
+        return Policy(
+            {item.id: item.forbid for item in self.code_items},
+            {item.id: self._functions(item) for item in self.code_items},
+            self.graded,
+        )
+
+    def _functions(self, item: Item) -> list[str]:
+        """Return the functions an item is about: its own, or those of its checks that no other item is about."""
+        module = item.id.split(".", 1)[0]
+        called = {
+            f"{module}.{name}": None for check in item.checks if isinstance(check, Check) for name in check.functions
+        }
+        return [item.id] if item.id in SIGNATURES else [n for n in called if n in SIGNATURES and n not in self.graded]
 
     def public(self) -> Rubric:
         """Return the part of it that students may run."""
@@ -147,7 +166,8 @@ def read_rubric(path: Path = STANDARD) -> Rubric:
         raise UsageError(f"the rubric {path} cannot be read: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise RubricError(f"{path.name} is not valid TOML: {error}") from None
-    items = tuple(_item(name, row, path.name) for name, row in _table(table, "item", path.name).items())
+    everywhere = read_entries(table.get("forbid", []), path.name)
+    items = tuple(_item(name, row, path.name, everywhere) for name, row in _table(table, "item", path.name).items())
     _complete(items, path)
     limits = LIMITS | _table(table, "limits", path.name)
     unknown = sorted(set(limits) - set(LIMITS))
@@ -164,6 +184,7 @@ def read_rubric(path: Path = STANDARD) -> Rubric:
         examples=examples,
         budget=Budget(**limits),
         items=items,
+        graded=tuple(item.id for item in items if item.question is None),
         digest=hashlib.sha256(raw).hexdigest()[:16],
     )
 
@@ -175,7 +196,7 @@ def _table(table: Mapping[str, Any], name: str, file: str) -> dict[str, Any]:
     return value
 
 
-def _item(name: str, row: Any, file: str) -> Item:
+def _item(name: str, row: Any, file: str, forbidden_everywhere: tuple[str, ...]) -> Item:
     if not isinstance(row, dict):
         raise RubricError(f"{file}: item {name!r} must be a table, not {row!r}")
     question = questions().get(name)
@@ -185,7 +206,7 @@ def _item(name: str, row: Any, file: str) -> Item:
     checks = []
     worth = {}
     for key, value in row.items():
-        if key in ("title", "from"):
+        if key in ("title", "from", "forbid"):
             continue
         check = known.get(f"{name}.{key}")
         if check is None:
@@ -196,7 +217,13 @@ def _item(name: str, row: Any, file: str) -> Item:
         checks.append(check)
         worth[check.id] = _worth(check.id, value, file)
     title, source = (question.title, question.source) if question else (name, "")
-    return Item(name, str(row.get("title", title)), str(row.get("from", source)), tuple(checks), worth, question)
+    if question is not None and "forbid" in row:
+        raise RubricError(f"{file}: {name} is answered in words; forbid is for code")
+    own = read_entries(row.get("forbid", []), f"{file}: {name}")
+    forbid = () if question is not None else tuple(dict.fromkeys((*forbidden_everywhere, *own)))
+    return Item(
+        name, str(row.get("title", title)), str(row.get("from", source)), tuple(checks), worth, question, forbid
+    )
 
 
 def _worth(check: str, value: Any, file: str) -> Worth:

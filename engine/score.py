@@ -39,6 +39,8 @@ def score(
         max_score=sum((item.max_score for item in items), Fraction(0)),
         items=items,
         problems=submission.problems,
+        students=submission.students,
+        late=submission.late,
         output=output,
     )
 

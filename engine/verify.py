@@ -6,7 +6,7 @@ right submission, so that a mistake that spoils another item would show.
 
 from __future__ import annotations
 
-import multiprocessing
+import os
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,6 +22,7 @@ from checks.misconception import Misconception, functions_of
 from checks.subject import InProcess
 from engine.corpus import Example, RecordedCall, Recording, draw, reference_module
 from engine.diagnosis import Answers, Diagnostician, misconceptions
+from engine.forking import forked
 from engine.intake import take_in
 from engine.judge import batches
 from engine.pipeline import Options, judged, tier_for
@@ -156,8 +157,8 @@ def _mistakes(report: Report, recordings: Sequence[Recording]) -> None:
         by_item.setdefault(recording.check.of, []).append(recording)
     _by_item.clear()
     _by_item.update({item: by_item[item] for item in misconceptions() if item in by_item})
-    with multiprocessing.get_context("fork").Pool() as pool:  # checks and mistakes are code: inherited, not sent
-        for item, caught, named, problems in pool.imap(_mistakes_of, list(_by_item)):
+    with forked(os.cpu_count() or 1) as pool:  # checks and mistakes are code: inherited, not sent
+        for item, caught, named, problems in pool.map(_mistakes_of, list(_by_item)):
             report.mistakes[item] = caught
             report.named += named
             report.problems += problems
@@ -176,7 +177,7 @@ def _mistakes_of(item: str) -> tuple[str, list[str], int, list[str]]:
             problems.append(f"{item}: no check catches the mistake {mistake.name!r}")
             continue
         caught.append(mistake.name)
-        fitting = _fitting(diagnostician, mistake, calls)
+        fitting = diagnosed(diagnostician, mistake, calls)
         named += fitting == [mistake.name]
         if fitting != [mistake.name]:
             problems.append(f"{item}: the mistake {mistake.name!r} is diagnosed as {fitting}")
@@ -188,9 +189,10 @@ def first_calls(recording: Recording) -> list[RecordedCall]:
     return [call for example in next(batches(recording.examples)) for call in example.calls]
 
 
-def _fitting(
+def diagnosed(
     diagnostician: Diagnostician, mistake: Misconception, calls: Mapping[str, Sequence[RecordedCall]]
 ) -> list[str]:
+    """Return the names a wrong implementation is given for what it answers to these calls."""
     answers = {}
     for check, asked in calls.items():
         own = Answers(mistake)
@@ -205,6 +207,11 @@ def _catches(recording: Recording, mistake: Misconception) -> bool:
 
 def holds(check: Check, example: Example, function: Callable[[str], Callable[..., Any]]) -> bool:
     """Return whether a check's body holds on a recorded example for functions of this process."""
+    return failure_on(check, example, function) is None
+
+
+def failure_on(check: Check, example: Example, function: Callable[[str], Callable[..., Any]]) -> Failure | None:
+    """Return how a check's body fails on a recorded example for functions of this process, or None."""
     module = check.of.split(".", 1)[0]
     handed: dict[str, Any] = {name: InProcess(function(name), signature_of(module, name)) for name in check.functions}
     if check.needs_truth:
@@ -212,9 +219,9 @@ def holds(check: Check, example: Example, function: Callable[[str], Callable[...
     try:
         with np.errstate(all="ignore"):
             check.body(**handed, **example.drawn)
-    except Failure:
-        return False
-    return True
+    except Failure as failure:
+        return failure
+    return None
 
 
 class _Remembered:

@@ -12,10 +12,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from types import NoneType
 from typing import Any, Self
 
 from engine import sandbox
@@ -32,6 +33,13 @@ START_SECONDS = 60.0  # importing torch from a cold disk takes long
 SPAWN_SECONDS = 20.0
 END_SECONDS = 60.0  # removing what a worker left in its scratch folder takes as long as it took to make
 SOCKET_BUFFER = 2**20
+# What the judge believes of a reply: fields of these names and types. What was returned is looked at later.
+FIELDS: Mapping[str, type | tuple[type, ...]] = {
+    "returned": object, "arguments": (list, NoneType), "raised": str, "message": str, "trace": list,
+    "loaded": int, "found": str, "absent": (str, NoneType), "near": (str, NoneType), "import_failed": str,
+    "multiply_adds": int, "elementwise": int, "lost": str, "forbidden": list,
+    "nodes": list, "results": object, "path": list,
+}  # fmt: skip
 BATCH_LIMIT = 4 * wire.FRAME_LIMIT  # what the judge holds in memory for one submission
 BATCH_PATIENCE = 1.0  # seconds: with calls this slow, the first failure should not wait for twenty-four others
 
@@ -90,6 +98,7 @@ class Zygote:
             env=sandbox.zygote_environment(self._scratch.path),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
+            start_new_session=True,  # Ctrl-C is for the judge
         )
         theirs.close()
         self._control = mine
@@ -238,8 +247,8 @@ class Worker:
                 if answers and time.monotonic() > enough:
                     return answers
                 frame = self._channel.receive(time.monotonic() + seconds)
-                size += len(frame)
-                answers.append(_checked(wire.unpack(frame), size))
+                size += wire.memory_of(frame, BATCH_LIMIT - size)
+                answers.append(_checked(frame, size))
             self._channel.expect_silence()
         except (wire.Hung, wire.Gone, wire.ProtocolFault) as event:
             raise self._explain(event, seconds, doing, answers) from None
@@ -256,6 +265,8 @@ class Worker:
         if isinstance(event, wire.ProtocolFault):
             return Outcome.RAISED, f"answered with something that is no result ({event})"
         if isinstance(event, wire.Hung):
+            if seconds < min(self._budget.call_seconds, self._budget.import_seconds):  # cut short by the whole budget
+                return Outcome.TIMED_OUT, f"used up the submission's {self._budget.submission_seconds:g} s"
             return Outcome.TIMED_OUT, f"gave no answer within {seconds:g} s"
         if -code == signal.SIGXCPU:
             return Outcome.TIMED_OUT, f"used up the submission's {self._budget.cpu_seconds:g} s of processor time"
@@ -281,12 +292,16 @@ class Worker:
         return text
 
 
-def _checked(reply: Any, size: int) -> dict[str, Any]:
-    """Believe only that a reply is a dict, in a batch of bounded size; whoever reads a field checks that field."""
+def _checked(frame: bytes, size: int) -> dict[str, Any]:
+    """Read a reply of a batch that is so large by now; its fields are those of FIELDS, or it is none."""
     if size > BATCH_LIMIT:
         raise wire.ProtocolFault(f"more than {BATCH_LIMIT // 2**20} MiB in a row")
+    reply = wire.unpack(frame)
     if type(reply) is not dict:
         raise wire.ProtocolFault("a reply that is no mapping")
+    for name, value in reply.items():
+        if not isinstance(value, FIELDS.get(name, ())):
+            raise wire.ProtocolFault(f"a reply with {str(name)[:50]!r} of type {type(value).__name__}")
     return reply
 
 

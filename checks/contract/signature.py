@@ -174,7 +174,7 @@ def _bind(pattern: Pattern, argument: Any, sizes: dict[str, tuple[int, ...]]) ->
 
 def _as_numbers(value: Any) -> Array | None:
     """Return the value as an array of numbers, or None if it is none."""
-    if value is None or isinstance(value, str | dict):
+    if not _may_be_numbers(value):
         return None
     try:
         array = np.asarray(value)
@@ -183,6 +183,13 @@ def _as_numbers(value: Any) -> Array | None:
     if array.dtype == object and array.ndim == 0 and isinstance(value, int):
         array = np.asarray(float(value)) if abs(value) < 10**300 else array
     return array if array.dtype.kind in "biufc" else None
+
+
+def _may_be_numbers(value: Any) -> bool:
+    """Return whether no text lies in a value: NumPy would give every entry of a list the room of its longest one."""
+    if isinstance(value, list | tuple):
+        return all(map(_may_be_numbers, value))
+    return value is not None and not isinstance(value, str | bytes | dict)
 
 
 def _described(value: Any) -> str:

@@ -333,6 +333,14 @@ class Lockdown:
         _control(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.addressof(program))
 
 
+def die_with_parent(parent: int) -> None:
+    """Have the kernel kill this process when its parent ends; end now if it already has."""
+    if sys.platform == "linux":
+        _control(_PR_SET_PDEATHSIG, _SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
 REHEARSAL = "import sys; sys.path[:0] = sys.argv[1:]; from engine.worker.lockdown import rehearse; rehearse()"
 
 

@@ -20,7 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from engine.worker import counting, tools, wire
+from engine.worker import counting, symbolic, tools, wire
+from engine.worker.forbidden import Watch
 from engine.worker.sources import DisplayOnly, StudentFile, StudentModules
 
 OUTPUT_KEPT = 64 * 2**10
@@ -72,6 +73,7 @@ class Server:
     def __init__(self, channel: wire.Channel) -> None:
         self._channel = channel
         self._modules: StudentModules | None = None
+        self._watch = Watch((), ())
         self._contract: list[str] = []  # modules of the contract
         self._found: dict[tuple[str, str], Callable[..., Any]] = {}
         self._tensors: set[tuple[str, str]] = set()  # functions that may want tensors
@@ -84,8 +86,10 @@ class Server:
             "load": self._load,
             "find": self._find,
             "reseed": self._reseed,
+            "forbid": self._forbid,
             "call": self._call,
             "count": self._count,
+            "trace": self._trace,
         }
         while True:
             try:
@@ -95,9 +99,12 @@ class Server:
             verb, *arguments = wire.unpack(request)
             self._channel.send(_packed(handlers[verb](*arguments)))
 
-    def _load(self, files: list[list[Any]], contract: list[str]) -> dict[str, Any]:
+    def _load(self, files: list[list[Any]], contract: list[str], forbidden: list[str]) -> dict[str, Any]:
+        """Take the files over; what any item forbids has to be known before the first of them is compiled."""
         self._contract = contract
-        self._modules = StudentModules([StudentFile(name, tuple(cells), notebook) for name, cells, notebook in files])
+        self._watch = Watch(forbidden, [name for name, _, _ in files])
+        sources = [StudentFile(name, tuple(cells), notebook) for name, cells, notebook in files]
+        self._modules = StudentModules(sources, self._watch.compiled)
         sys.meta_path.insert(0, self._modules)
         sys.meta_path.append(DisplayOnly())
         return {"loaded": len(files)}
@@ -156,12 +163,17 @@ class Server:
             sys.modules["torch"].manual_seed(number)
         return {}
 
+    def _forbid(self, names: list[str], apart: list[list[str]]) -> dict[str, Any]:
+        """Refuse these in the calls to come; the functions `apart` answer for themselves."""
+        self._watch.arm(names, apart)
+        return {}
+
     def _call(self, module: str, name: str, arguments: list[Any], keep: bool, store: int | None) -> dict[str, Any]:
         """Call with NumPy arrays; if that raises and torch is loaded, with tensors (float64, then float32).
 
-        With `store` the result stays here under that number.
+        With `store` the result stays here under that number. Who has to do without torch is given no tensors.
         """
-        if (module, name) not in self._tensors:
+        if (module, name) not in self._tensors or self._watch.forbids("torch"):
             return self._attempt(module, name, arguments, keep, store)
         failures = {}
         for convert in self._conversions(name):
@@ -170,15 +182,14 @@ class Server:
                 self._remember(name, convert)
                 return reply
             failures[convert] = reply
-            if reply["raised"] in ("OutputFlood", "SystemExit", "KeyboardInterrupt"):
+            if "forbidden" in reply or reply["raised"] in ("OutputFlood", "SystemExit", "KeyboardInterrupt"):
                 return reply
         # A module written for tensors fails on arrays in a way that says nothing: show its failure on tensors.
         return failures[_as_float64_tensors]
 
     def _count(self, module: str, name: str, arguments: list[Any]) -> dict[str, Any]:
         """Count the operations of a call, made as `_call` makes it."""
-        assert self._modules is not None
-        namespaces = [vars(sys.modules[file]) for file in self._modules.files if file in sys.modules]
+        namespaces = self._namespaces()
         reply: dict[str, Any] = {}
         for convert in self._conversions(name) if (module, name) in self._tensors else [wire.copy]:
             try:
@@ -186,6 +197,19 @@ class Server:
             except BaseException as error:  # noqa: BLE001 - see _attempt
                 reply = _described(error)
         return reply
+
+    def _trace(self, module: str, calls: list[Any], positive: list[int]) -> dict[str, Any]:
+        """Make calls on symbols, each on the result of the last, and say what was computed."""
+        try:
+            made = [(self._function(module, name), arguments, symbols) for name, arguments, symbols in calls]
+            return symbolic.traced(made, positive, self._namespaces())
+        except BaseException as error:  # noqa: BLE001 - see _attempt
+            return _described(error)
+
+    def _namespaces(self) -> list[dict[str, Any]]:
+        """Return the globals of the student's modules."""
+        assert self._modules is not None
+        return [vars(sys.modules[file]) for file in self._modules.files if file in sys.modules]
 
     def _function(self, module: str, name: str) -> Callable[..., Any]:
         return getattr(tools, name) if module == TOOLS else self._found[module, name]
@@ -195,8 +219,14 @@ class Server:
         return self._objects[value.number] if type(value) is wire.Kept else value
 
     def _attempt(self, module: str, name: str, given: list[Any], keep: bool, store: int | None) -> dict[str, Any]:
+        reply = self._answer(module, name, given, keep, store)
+        met = self._watch.met()
+        return reply if met is None else {"forbidden": list(met)}
+
+    def _answer(self, module: str, name: str, given: list[Any], keep: bool, store: int | None) -> dict[str, Any]:
         try:
-            result = self._function(module, name)(*(self._object(each) for each in given))
+            function = self._watch.called(self._function(module, name))
+            result = function(*(self._object(each) for each in given))
             if store is not None:
                 self._objects[store] = result
                 return {"returned": None if result is None else True}

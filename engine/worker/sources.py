@@ -8,7 +8,7 @@ import importlib.util
 import linecache
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import CodeType, ModuleType
 from typing import Any, NamedTuple, Self
 
@@ -38,7 +38,8 @@ class StudentFile(NamedTuple):
 class StudentModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Finds and executes student files; a failing notebook cell leaves the others standing."""
 
-    def __init__(self, files: Sequence[StudentFile]) -> None:
+    def __init__(self, files: Sequence[StudentFile], compiled: Callable[[str, str], CodeType]) -> None:
+        self._compiled = compiled
         self.files = {file.module: file for file in files}
         self._packages = {module.rsplit(".", 1)[0] for module in self.files if "." in module}
 
@@ -64,15 +65,11 @@ class StudentModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             name = f"{file.name}[{number}]" if file.is_notebook else file.name
             linecache.cache[name] = (len(cell), None, cell.splitlines(keepends=True), name)
             try:
-                exec(_compiled(cell, name), module.__dict__)  # noqa: S102 - running it is what the worker is for
+                exec(self._compiled(cell, name), module.__dict__)  # noqa: S102 - running it is what the worker is for
             except Exception as error:
                 if not file.is_notebook:
                     raise
                 print(f"{name}: {type(error).__name__}: {error}", file=sys.stderr)
-
-
-def _compiled(cell: str, name: str) -> CodeType:
-    return compile(cell, name, "exec", dont_inherit=True)
 
 
 class DisplayOnly(importlib.abc.MetaPathFinder, importlib.abc.Loader):

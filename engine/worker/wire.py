@@ -7,7 +7,8 @@ student's object claims to be stays behind in the worker as an `Opaque` with not
 but its type's name.
 
 The judge decodes with `unpack`, which believes nothing: dtype, shape and length
-are checked before a byte becomes an array.
+are checked before a byte becomes an array, and `memory_of` tells beforehand what a
+frame may grow to.
 """
 
 from __future__ import annotations
@@ -28,6 +29,9 @@ FRAME_LIMIT = 16 * 2**20  # a million numbers and room for more
 DIMENSION_LIMIT = 8
 DEPTH_LIMIT = 32
 INTEGER_DIGITS = 4000  # Python refuses to convert longer ones to text
+VALUE_BYTES = 256  # what the largest of the smallest values takes, an empty array; an empty list takes 80
+SMALL_FRAME = 2**12  # not worth counting: it cannot become more than a mebibyte
+CHUNK = 2**18
 
 ARRAY, TUPLE, OPAQUE, BIG_INTEGER, KEPT = 1, 2, 3, 4, 5
 DTYPES = tuple(
@@ -119,20 +123,79 @@ def _opaque(value: Any, name: str | None = None) -> Any:
 def unpack(data: bytes) -> Any:
     """Decode what `pack` encoded, or raise ProtocolFault: the bytes may come from anybody."""
     try:
-        return _decoder.decode(data)
-    except (msgspec.DecodeError, ValueError, RecursionError, OverflowError, MemoryError) as fault:
-        raise ProtocolFault(f"unreadable value: {fault}") from None
+        value = _decoder.decode(data)
+    except (msgspec.DecodeError, ValueError, TypeError, RecursionError, OverflowError, MemoryError) as fault:
+        raise ProtocolFault(f"unreadable value: {str(fault)[:200]}") from None
+    _refuse_unpackable(value, DEPTH_LIMIT)
+    return value
+
+
+def _refuse_unpackable(value: Any, depth: int) -> None:
+    """Refuse what `pack` never makes: odd keys, and nesting that costs whoever walks the value their stack."""
+    if not isinstance(value, list | tuple | dict):
+        return
+    if not depth:
+        raise ProtocolFault(f"nested more than {DEPTH_LIMIT} deep")
+    if isinstance(value, dict) and not all(type(key) is str for key in value):
+        raise ProtocolFault("a mapping with a key that is no text")
+    for entry in value.values() if isinstance(value, dict) else value:
+        _refuse_unpackable(entry, depth - 1)
+
+
+def memory_of(data: bytes, most: int = 2**40) -> int:
+    """Return what the decoded frame takes in memory at most: one byte can stand for a whole empty list.
+
+    Counting ends once it is more than `most`.
+
+    >>> memory_of(pack(np.zeros(10_000))), memory_of(pack([[]] * 10_000))
+    (80268, 2570259)
+    """
+    return len(data) + VALUE_BYTES * (len(data) if len(data) <= SMALL_FRAME else _values_in(data, most // VALUE_BYTES))
+
+
+def _values_in(data: bytes, most: int) -> int:
+    """Count the values of a frame, those inside tuples too, without making any.
+
+    What containers hold comes next. Behind bytes that are no MessagePack the count means nothing: there decoding stops.
+    """
+    found = position = 0
+    end = len(data)
+    while position < end and found <= most:
+        found += 1
+        head = data[position]
+        fixed, width = _AFTER_HEAD.get(head, (0, 0))
+        position += 1 + width
+        length = fixed + int.from_bytes(data[position - width : position], "big")
+        if 0xA0 <= head <= 0xBF:
+            length = head & 0x1F
+        elif head in _EXTENSIONS:
+            position += 1
+            length *= data[position - 1 : position] != _TUPLE_CODE
+        position += length
+    return found
+
+
+# After the head of a value: so many bytes, or a length of so many bytes and as many as that says. Nothing otherwise.
+_SIZES = {0xCA: 4, 0xCB: 8, 0xCC: 1, 0xCD: 2, 0xCE: 4, 0xCF: 8, 0xD0: 1, 0xD1: 2, 0xD2: 4, 0xD3: 8,
+          0xD4: 1, 0xD5: 2, 0xD6: 4, 0xD7: 8, 0xD8: 16, 0xDC: 2, 0xDD: 4, 0xDE: 2, 0xDF: 4}  # fmt: skip
+_LENGTHS = {0xC4: 1, 0xC5: 2, 0xC6: 4, 0xC7: 1, 0xC8: 2, 0xC9: 4, 0xD9: 1, 0xDA: 2, 0xDB: 4}
+_AFTER_HEAD = {
+    **{head: (size, 0) for head, size in _SIZES.items()},
+    **{head: (0, width) for head, width in _LENGTHS.items()},
+}
+_EXTENSIONS = frozenset((0xC7, 0xC8, 0xC9, 0xD4, 0xD5, 0xD6, 0xD7, 0xD8))
+_TUPLE_CODE = bytes([TUPLE])
 
 
 def _extension(code: int, data: memoryview) -> Any:
     if code == ARRAY:
         return _read_array(data)
-    content = bytes(data)
     if code == TUPLE:
-        entries = _decoder.decode(content)
+        entries = _decoder.decode(data)  # in place: a copy at every level of nested tuples would fill the memory
         if type(entries) is not list:
             raise ValueError("a tuple must hold a list")
         return tuple(entries)
+    content = bytes(data)
     if code == OPAQUE:
         return Opaque(content[:200].decode("utf-8", "replace"))
     if code == BIG_INTEGER:
@@ -192,17 +255,12 @@ class Channel:
 
     def receive(self, deadline: float = math.inf) -> bytes:
         """Return the next whole frame before the deadline (a time.monotonic value)."""
-        while True:
-            if len(self._buffer) >= LENGTH_BYTES:
-                length = int.from_bytes(self._buffer[:LENGTH_BYTES], "little")
-                if length > FRAME_LIMIT:
-                    raise ProtocolFault(f"a reply of {length} bytes; at most {FRAME_LIMIT} are read")
-                if len(self._buffer) >= LENGTH_BYTES + length:
-                    frame = bytes(self._buffer[LENGTH_BYTES : LENGTH_BYTES + length])
-                    del self._buffer[: LENGTH_BYTES + length]
-                    return frame
+        late = False
+        while (frame := self._whole_frame()) is None:
+            if late:
+                raise Hung
             try:
-                chunk = self.connection.recv(2**18)
+                chunk = self.connection.recv(CHUNK)
             except BlockingIOError:
                 self._wait(select.POLLIN, deadline)
                 continue
@@ -211,6 +269,21 @@ class Channel:
             if not chunk:
                 raise Gone
             self._buffer += chunk
+            # Dripping bytes buys no time; after a full chunk there may be more that came in time.
+            late = len(chunk) < CHUNK and time.monotonic() > deadline
+        return frame
+
+    def _whole_frame(self) -> bytes | None:
+        if len(self._buffer) < LENGTH_BYTES:
+            return None
+        length = int.from_bytes(self._buffer[:LENGTH_BYTES], "little")
+        if length > FRAME_LIMIT:
+            raise ProtocolFault(f"a reply of {length} bytes; at most {FRAME_LIMIT} are read")
+        if len(self._buffer) < LENGTH_BYTES + length:
+            return None
+        frame = bytes(self._buffer[LENGTH_BYTES : LENGTH_BYTES + length])
+        del self._buffer[: LENGTH_BYTES + length]
+        return frame
 
     def expect_silence(self) -> None:
         """Refuse bytes that arrived and that nobody asked for."""

@@ -16,6 +16,7 @@ import socket
 import sys
 import time
 import traceback
+from contextlib import suppress
 from typing import Any
 
 from engine.worker.lockdown import die_with_parent
@@ -25,6 +26,12 @@ GRACE_SECONDS = 0.05  # a worker that hung up dies by itself; killing it at once
 
 
 def main() -> None:
+    """Serve until the judge is gone; one that was killed is nothing to complain about."""
+    with suppress(ConnectionError):
+        _serve()
+
+
+def _serve() -> None:
     """Import what workers need, then fork one whenever the judge asks."""
     config = json.loads(sys.argv[2])
     sys.path.extend(path for path in config["paths"] if path not in sys.path)

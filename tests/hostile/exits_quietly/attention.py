@@ -1,3 +1,5 @@
+"""Ends the worker with the exit code of success before an answer is due."""
+
 import os
 
 

@@ -1,3 +1,5 @@
+"""Returns an array that equals everything and from which every difference is zero."""
+
 import numpy as np
 
 
@@ -7,6 +9,8 @@ class Liar(np.ndarray):
 
     def __sub__(self, other):
         return np.zeros_like(np.asarray(self))
+
+    __rsub__ = __sub__
 
     def __array__(self, *a, **k):
         raise RuntimeError("no")

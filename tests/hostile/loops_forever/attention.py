@@ -1,3 +1,6 @@
+"""Never returns."""
+
+
 def softmax(x, axis=-1):
     while True:
         pass

@@ -1,3 +1,5 @@
+"""Replaces everything that compares in NumPy by yes."""
+
 import numpy as np
 
 np.allclose = np.isclose = np.array_equal = np.testing.assert_allclose = lambda *a, **k: True

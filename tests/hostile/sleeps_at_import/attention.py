@@ -1,3 +1,5 @@
+"""Sleeps while its file is imported."""
+
 import time
 
 time.sleep(10_000)

@@ -1,0 +1,286 @@
+"""The audit: every wrong implementation against every check that calls its function, every right one too.
+
+What it finds depends on the code and the seeds alone, not on the number of jobs.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import partial
+from typing import Any
+
+from checks.contract import SIGNATURES, TOOLS
+from checks.misconception import Misconception, functions_of
+from engine.audit import typical
+from engine.audit.apart import TimeIsUp, apart, within_time
+from engine.audit.change import Change, Mutant, changes, compatible
+from engine.audit.mutate import OPERATORS
+from engine.audit.sample import Sample, reseed
+from engine.audit.source import Find, Implementation, found_in, is_item, load, parts_of
+from engine.audit.variant import Variant, variants_of
+from engine.corpus import Recording, draw, reference_module
+from engine.diagnosis import Diagnostician, misconceptions
+from engine.forking import forked
+from engine.rubric import Item, Rubric
+from engine.verify import diagnosed, failure_on, first_calls
+from engine.worker import tools
+
+SEED, OTHER_SEED = 0, 1  # the standard grade's, and that of the sample
+PAIRS = 16  # mutants of two changes, for each item
+BORROWED = 12  # changes of a function that is an item of its own, for each item that calls it
+TORCH = frozenset({"transformer.PositionalEncoding", "transformer.CausalLM"})
+
+
+class Kind(StrEnum):
+    """What an implementation turned out to be."""
+
+    WRONG = "wrong"
+    RAISES = "raises on everything"  # caught by any call at all: no merit of the checks
+    EQUAL = "equal on the sample"
+    PROVED = "proved equal"
+
+
+@dataclass(frozen=True, slots=True)
+class Fate:
+    """What became of one wrong implementation."""
+
+    name: str
+    operator: str
+    kind: Kind
+    kills: Mapping[str, int]  # check -> inputs it took; a check that held is not there
+    stopped: bool = False  # it ran for too long or died, which is as good as caught
+    typical: bool = False  # caught by the fixed examples of a typical test file
+    diagnosis: tuple[str, ...] = ()
+    diff: str = ""
+    faults: tuple[str, ...] = ()  # checks that fell over: our own mistakes
+    missed: bool = False  # the sample saw no difference
+
+    @property
+    def caught(self) -> bool:
+        """Whether anything told it from a right one."""
+        return bool(self.kills) or self.stopped
+
+    @property
+    def inputs(self) -> int:
+        """How many inputs every check must see until one of them fails."""
+        return min(self.kills.values(), default=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """What became of one right implementation."""
+
+    name: str
+    kind: str
+    rejected: tuple[str, ...]  # checks, each with the input it failed on
+
+
+@dataclass(frozen=True, slots=True)
+class ItemAudit:
+    """Everything found out about one item."""
+
+    id: str
+    checks: tuple[str, ...]  # that can catch its mutants
+    sample: int
+    mutants: tuple[Fate, ...]
+    pairs: tuple[Fate, ...]
+    named: tuple[Fate, ...]  # misconceptions
+    variants: tuple[Accepted, ...]
+    seconds: float
+
+
+Prover = Callable[[Mutant], bool]  # True only if the mutant is proved equal to the reference
+
+
+def audit(rubric: Rubric, jobs: int, told: Callable[[str], None], prove: Prover | None = None) -> list[ItemAudit]:
+    """Audit all items of code of a rubric."""
+    items = rubric.code_items
+    if any(item.id in TORCH for item in items):
+        import torch
+
+        torch.set_num_threads(1)  # a fork after a parallel region hangs
+    told("drawing inputs")
+    for number in (SEED, OTHER_SEED):
+        _drawn[number] = draw(rubric.code_checks, number=number, examples=rubric.examples)
+    _courts.clear()
+    _courts.update({item.id: Court(item, prove) for item in items})
+    misconceptions()  # imported here, once for all forks
+    longest_first = sorted(_courts, key=lambda name: len(_courts[name].mutants()), reverse=True)
+    found: dict[str, ItemAudit] = {}
+    with forked(jobs) as pool:
+        for result in pool.map(_audit_item, longest_first):
+            found[result.id] = result
+            told(f"{result.id}: {len(result.mutants)} mutants, {result.seconds:.0f} s")
+    return [found[item.id] for item in items]
+
+
+_drawn: dict[int, list[Recording]] = {}
+_courts: dict[str, Court] = {}
+
+
+def _audit_item(name: str) -> ItemAudit:
+    began = time.monotonic()
+    court = _courts[name]
+    court.prepare()
+    single = court.mutants()
+    fates = [court.try_mutant(mutant) for mutant in single]
+    wrong = [mutant.changes[0] for mutant, fate in zip(single, fates, strict=True) if fate.kind is Kind.WRONG]
+    pairs = [court.try_mutant(mutant) for mutant in pairs_of(name, wrong)]
+    named = [court.try_mistake(mistake) for mistake in misconceptions().get(name, ())]
+    right = [court.try_variant(variant) for variant in variants_of(name, court.functions)]
+    return ItemAudit(
+        name, tuple(r.check.id for r in court.recordings), len(court.sample), tuple(fates), tuple(pairs),
+        tuple(named), tuple(right), time.monotonic() - began,
+    )  # fmt: skip
+
+
+def pairs_of(item: str, single: Sequence[Change]) -> list[Mutant]:
+    """Return some implementations with two changes, always the same ones."""
+    chance = random.Random(item)  # noqa: S311 - a choice that must repeat itself
+    found: dict[str, Mutant] = {}
+    for _ in range(20 * PAIRS):
+        if len(found) == PAIRS or len(single) < 2:
+            break
+        first, second = sorted(chance.sample(range(len(single)), 2))
+        if compatible(single[first], single[second]):
+            mutant = Mutant(item, (single[first], single[second]))
+            found.setdefault(mutant.name, mutant)
+    return list(found.values())
+
+
+class Court:
+    """All that is needed to try the implementations of one item, each in a process of its own."""
+
+    recordings: list[Recording]
+    sample: Sample
+
+    def __init__(self, item: Item, prove: Prover | None) -> None:
+        self.item = item.id
+        self.functions = _functions(item)
+        self._prove = prove
+
+    def mutants(self) -> list[Mutant]:
+        """Return every implementation with one change in the item's functions or in what they call."""
+        found: list[Mutant] = []
+        for part in parts_of(self.item.split(".", 1)[0], self.functions):
+            possible = changes(part, OPERATORS)
+            if part.name not in self.functions and is_item(part):
+                chance = random.Random(f"{self.item} {part.name}")  # noqa: S311 - a choice that must repeat itself
+                possible = chance.sample(possible, min(BORROWED, len(possible)))
+            found += [Mutant(self.item, (change,)) for change in possible]
+        return found
+
+    def prepare(self) -> None:
+        """Find the checks that judge the item, and draw the sample."""
+        self.recordings = self._judging(SEED)
+        self.sample = Sample(self.item, self._judging(OTHER_SEED))
+        self._calls = {r.check.id: first_calls(r) for r in self.recordings if r.check.of == self.item}
+        self._diagnostician = Diagnostician()  # which remembers what each mistake answers, for all forks
+        self._names = {m.name: self._named(m) for m in misconceptions().get(self.item, ())}
+
+    def _named(self, suspect: Misconception) -> tuple[str, ...]:
+        return tuple(diagnosed(self._diagnostician, suspect, self._calls))
+
+    def _judging(self, number: int) -> list[Recording]:
+        """Return the recordings of every check that calls the item's functions."""
+        module = self.item.split(".", 1)[0]
+        return [
+            recording
+            for recording in _drawn[number]
+            if recording.check.of.split(".", 1)[0] == module and set(recording.check.functions) & set(self.functions)
+        ]
+
+    def try_mutant(self, mutant: Mutant) -> Fate:
+        """Find out what a mutant is and who catches it."""
+        operator = mutant.changes[0].operator if len(mutant.changes) == 1 else "two changes"
+        died = Fate(mutant.name, operator, Kind.WRONG, {}, stopped=True, diff=mutant.diff())
+        return apart(partial(self._mutant_tried, mutant, died)) or died
+
+    def _mutant_tried(self, mutant: Mutant, blank: Fate) -> Fate:
+        try:
+            module = load(self.item, mutant.trees(), self.functions)
+        except Exception:  # noqa: BLE001 - whatever a mutant does when it is imported
+            return replace(blank, kind=Kind.RAISES, stopped=False)
+        suspect = Misconception(self.item, mutant.name, "", Implementation(module, self.item.split(".", 1)[1]))
+        fate = self._tried(found_in(module), blank)
+        if fate.kind is Kind.EQUAL and self._prove is not None and self._prove(mutant):
+            return replace(fate, kind=Kind.PROVED)
+        return replace(fate, diagnosis=self._named(suspect)) if fate.kills and not fate.stopped else fate
+
+    def try_mistake(self, mistake: Misconception) -> Fate:
+        """Find out who catches a named mistake, and whether it gets its name."""
+        died = Fate(mistake.name, "named", Kind.WRONG, {}, stopped=True, diagnosis=self._names[mistake.name])
+        find = functions_of(mistake, reference_module(mistake.of), tools)
+        return apart(partial(self._tried, find, died)) or died
+
+    def _tried(self, find: Find, blank: Fate) -> Fate:
+        kind, stopped = self._kind(find)
+        missed = kind is Kind.EQUAL
+        if kind is Kind.RAISES:
+            return replace(blank, kind=kind, stopped=False)
+        kills: dict[str, int] = {}
+        faults: list[str] = []
+        for recording in () if stopped else self.recordings:
+            try:
+                number, _ = within_time(partial(_first_failure, recording, find))
+            except TimeIsUp:
+                stopped = True
+                break
+            except Exception as error:  # noqa: BLE001 - a check must not fall over, whatever it is given
+                faults.append(f"{recording.check.id} fell over: {type(error).__name__}: {error}")
+                continue
+            if number:
+                kills[recording.check.id] = number
+        if kills:
+            kind = Kind.WRONG  # a check may see a difference that the sample does not
+        by_examples = stopped or typical.catches(self.item, find)
+        return replace(
+            blank, kind=kind, kills=kills, stopped=stopped, typical=by_examples, faults=tuple(faults), missed=missed
+        )
+
+    def _kind(self, find: Find) -> tuple[Kind, bool]:
+        """Return what an implementation is, and whether it had to be stopped."""
+        try:
+            differs = within_time(partial(self.sample.disagreement, find))
+            if differs is None:
+                return Kind.EQUAL, False
+            raises = differs == 0 and within_time(partial(self.sample.always_raises, find))
+        except TimeIsUp:
+            return Kind.WRONG, True
+        return Kind.RAISES if raises else Kind.WRONG, False
+
+    def try_variant(self, variant: Variant) -> Accepted:
+        """Find out whether a right implementation is accepted by every check, under both seeds."""
+        rejected = apart(partial(self._rejecting, variant))
+        return Accepted(variant.name, variant.kind, ("it died",) if rejected is None else tuple(rejected))
+
+    def _rejecting(self, variant: Variant) -> list[str]:
+        find = variant.find()
+        found = []
+        for recording in [*self.recordings, *self._judging(OTHER_SEED)]:
+            number, why = _first_failure(recording, find)
+            if number:
+                found.append(f"{recording.check.id}, input {number} of seed {recording.number}: {why}")
+        return found
+
+
+def _functions(item: Item) -> list[str]:
+    """Return the functions an item asks for: its own, or all its checks call if it is made of several."""
+    if item.id in SIGNATURES:
+        return [item.id.split(".", 1)[1]]
+    called: dict[str, Any] = dict.fromkeys(name for check in item.checks for name in getattr(check, "functions", ()))
+    return [name for name in called if name not in TOOLS]
+
+
+def _first_failure(recording: Recording, find: Find) -> tuple[int, str]:
+    """Return the number of the first input a check fails on, from 1, and why; 0 if it holds."""
+    for number, example in enumerate(recording.examples, start=1):
+        reseed()
+        failure = failure_on(recording.check, example, find)
+        if failure is not None:
+            return number, f"{failure.sentence} {failure.call} gave {failure.gave}, expected {failure.expected}"
+    return 0, ""

@@ -1,0 +1,1 @@
+"""Right implementations written by hand, one file per file of checks."""

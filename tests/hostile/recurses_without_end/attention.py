@@ -1,0 +1,5 @@
+"""Calls itself without end."""
+
+
+def softmax(x, axis=-1):
+    return softmax(x, axis)
