@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/installed
 
-.PHONY: install grade test lint bench verify audit derive fuzz clean
+.PHONY: install grade test lint bench verify audit derive fuzz kills clean
 
 install: $(INSTALLED)
 
@@ -36,6 +36,9 @@ derive: install
 
 fuzz: install
 	$(BIN)/python tests/formulas/fuzz_formulas.py --count 100000
+
+kills: install
+	$(BIN)/python tests/engine/kill_runs.py --kills 100
 
 bench: install
 	$(BIN)/grader bench

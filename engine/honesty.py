@@ -34,6 +34,7 @@ LEFT_TO_CHANCE = frozenset(
     }
 )
 SHARE = 10  # repeating may take a tenth of the time a submission has
+LONGEST = 300  # characters of a failure that are shown
 DIFFERENT = 1e-3  # of the largest entry: the checks pass no error of that size, and rounding makes none
 
 BASIS = (
@@ -44,11 +45,12 @@ UNKNOWN, ORDER, CHANCE = "the order of calls, on time or on chance", "the calls 
 
 
 class Difference(NamedTuple):
-    """A call that was answered in two ways."""
+    """A call that was answered in two ways, as far as it is known why."""
 
-    asked: Asked
+    place: int  # among the calls asked
     first: str
     again: str
+    cause: str = UNKNOWN
 
 
 class _Witness:
@@ -64,7 +66,7 @@ class _Witness:
         return self.forwards(asked[::-1], number)[::-1]
 
     def forwards(self, asked: Sequence[Asked], number: int) -> list[Any]:
-        """Return the answers to calls: values, the sentence of a failure, or None."""
+        """Return the answers to calls: values, failures, or None."""
         replies = asked_again(self._submission, asked, self._zygotes, self._budget, number=number)
         return [_taken(each, reply) for each, reply in zip(asked, replies, strict=True)]
 
@@ -75,63 +77,58 @@ def held_again(
     """Return the verdicts, with checks broken that held on answers a function does not give again."""
     asked: list[Asked] = []
     for item, group in groupby(recordings, key=lambda recording: recording.check.of):
-        kept = [judgement.asked.get(recording.check.id, []) for recording in group]
-        asked += sampled([each for several in kept for each in several]) if item not in LEFT_TO_CHANCE else []
+        kept = [each for recording in group for each in judgement.asked.get(recording.check.id, [])]
+        asked += sampled(kept) if item not in LEFT_TO_CHANCE else []
     if not asked:
         return judgement.verdicts
-    witness = _Witness(submission, zygotes, budget)
-    again = witness.backwards(asked, number=0)
-    found: dict[tuple[str, str], Difference] = {}
-    for each, answer in zip(asked, again, strict=True):
-        difference = _difference(each, answer)
-        if difference is not None:
-            found.setdefault((each.item, each.function), difference)
-    if not found:
-        return judgement.verdicts
-    causes = _causes(asked, again, witness)
+    with np.errstate(all="ignore"):  # the numbers are a student's
+        found = _differences(asked, _Witness(submission, zygotes, budget))
     return [
-        _doubted(verdict, recording, found, causes)
+        _doubted(verdict, recording, asked, found)
         for verdict, recording in zip(judgement.verdicts, recordings, strict=True)
     ]
 
 
-def _causes(asked: Sequence[Asked], again: Sequence[Any], witness: _Witness) -> dict[int, str]:
-    """Return what the answers to calls depend on, where that can be told.
+def _differences(asked: Sequence[Asked], witness: _Witness) -> dict[tuple[str, str], Difference]:
+    """Return the first call of each item's function that was answered in two ways, and why if that can be told.
 
     Two processes asked the same in the same order, with other random numbers: if they differ, it is time or chance. If
     they agree and a third, asked in another order, does not, it is the order.
     """
-    same_way = witness.backwards(asked, number=1)
-    other_way = witness.forwards(asked, number=1)
-    causes = {}
-    for each, first, second, third in zip(asked, again, same_way, other_way, strict=True):
-        if second is None or third is None:
-            continue
-        if not _alike(each, first, second):
-            causes[id(each)] = CHANCE
-        elif not _alike(each, first, third):
-            causes[id(each)] = ORDER
-    return causes
+    again = witness.backwards(asked, number=0)
+    found: dict[tuple[str, str], Difference] = {}
+    for place, (each, answer) in enumerate(zip(asked, again, strict=True)):
+        if answer is not None and not _alike(each, each.value, answer):
+            found.setdefault((each.item, each.function), Difference(place, *_shown(each.value, answer)))
+    if not found:
+        return found
+    same_way, other_way = witness.backwards(asked, number=1), witness.forwards(asked, number=1)
+    for key, difference in found.items():
+        each, answer = asked[difference.place], again[difference.place]
+        second, third = same_way[difference.place], other_way[difference.place]
+        if second is not None and not _alike(each, answer, second):
+            found[key] = difference._replace(cause=CHANCE)
+        elif second is not None and third is not None and not _alike(each, answer, third):
+            found[key] = difference._replace(cause=ORDER)
+    return found
 
 
 def _doubted(
-    verdict: Verdict, recording: Recording, found: dict[tuple[str, str], Difference], causes: dict[int, str]
+    verdict: Verdict, recording: Recording, asked: Sequence[Asked], found: dict[tuple[str, str], Difference]
 ) -> Verdict:
     check = recording.check
     differences = [found[check.of, name] for name in check.functions if (check.of, name) in found]
     if verdict.outcome is not Outcome.HELD or not differences:
         return verdict
-    asked, first, again = differences[0]
-    lines = [str(Call(call.function, call.arguments)) for call in asked.calls]
-    text = "\n".join([*(f"model = {line}" for line in lines[:-1]), lines[-1]])
+    place, first, again, cause = differences[0]
+    *makers, last = [str(Call(call.function, call.arguments)) for call in asked[place].calls]
+    text = "\n".join([*(f"model = {maker}" for maker in makers), last])
     told = Counterexample(text, f"{first}\n{again} when asked again", "the same every time")
-    return replace(
-        verdict, outcome=Outcome.BROKEN, message=BASIS.format(causes.get(id(asked), UNKNOWN)), counterexample=told
-    )
+    return Verdict(check.id, Outcome.BROKEN, verdict.examples, BASIS.format(cause), told)
 
 
 def _taken(asked: Asked, reply: dict[str, Any] | None) -> Any:
-    """Return a reply's value as the contract takes it, the sentence of its failure, or None for no answer."""
+    """Return a reply's value as the contract takes it, its failure, or None for no answer."""
     if reply is None:
         return None
     call = asked.calls[-1]
@@ -143,15 +140,13 @@ def _taken(asked: Asked, reply: dict[str, Any] | None) -> Any:
         return failure
 
 
-def _difference(asked: Asked, answer: Any) -> Difference | None:
-    if answer is None or _alike(asked, asked.value, answer):
-        return None
-    if isinstance(answer, Failure):
-        return Difference(asked, shown(asked.value, DIGITS), answer.sentence)
-    for first, again in zip(_parts(asked.value), _parts(answer), strict=True):
-        if not _close(first, again, 0.0):
-            return Difference(asked, *shown_apart(first, again))
-    raise AssertionError("two answers differ in none of their parts")
+def _shown(first: Any, again: Any) -> tuple[str, str]:
+    """Write two answers so that they can be told apart: the part of them that differs."""
+    if isinstance(again, Failure):
+        return shown(first, DIGITS), again.sentence[:LONGEST]
+    pairs = zip(_parts(first), _parts(again), strict=True)
+    one, other = next(pair for pair in pairs if not _close(*pair, 0.0))
+    return shown_apart(one, other)
 
 
 def _alike(asked: Asked, first: Any, again: Any) -> bool:

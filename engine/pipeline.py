@@ -202,8 +202,8 @@ class Judge:
         try:
             rules = self._policy.rules(submission.sources)
             judgement = judge(submission, self._recordings, self._zygotes, self._rubric.budget, rules)
-            seen = (judgement, self._recordings, submission)
-            judgement.verdicts = held_again(*seen, self._zygotes, self._rubric.budget)
+            asked = (judgement, self._recordings, submission)
+            judgement.verdicts = held_again(*asked, self._zygotes, self._rubric.budget)
             diagnoses = self._diagnostician.diagnose(self._rubric.code_items, judgement)
             sheet = read_sheet(submission.answers) if submission.answers is not None else None
             marked = self._with_costs(judge_answers(self._rubric.questions, sheet), submission, sheet)

@@ -24,7 +24,23 @@ DEEPEST_ALIAS = 20
 LATER = 2**31  # the line of a binding that some call may make at any time
 PRELOADED = {"numpy", "torch"} | sys.stdlib_module_names  # a submission's own file of that name is not what is imported
 IMPORTERS = ("importlib.import_module", "builtins.__import__")
-LOOKED_AT = frozenset(f"builtins.{name}" for name in ("isinstance", "issubclass", "print", "repr", "type", "id"))
+SHOWN = (
+    "callable",
+    "dir",
+    "hasattr",
+    "hash",
+    "help",
+    "id",
+    "isinstance",
+    "issubclass",
+    "print",
+    "repr",
+    "str",
+    "type",
+    "vars",
+)
+COPIED = ("functools.update_wrapper", "functools.wraps", "inspect.getdoc", "inspect.getsource", "inspect.signature")
+LOOKED_AT = frozenset((*(f"builtins.{name}" for name in SHOWN), *COPIED))  # these call nothing they are given
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Defined = Function | ast.ClassDef

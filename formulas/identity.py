@@ -51,9 +51,10 @@ CONNECTIVES = frozenset({*COMPARISONS, "not", "and"})
 REAL, POSITIVE_INPUT, SHARE, LAST_SHARE = "real", "positive", "share", "last share"  # kinds of inputs
 
 ULPS = 4  # how far a constant may be from the simple number it stands for, in units of its last place
-MOST_WORK = 30_000_000  # steps; some seconds
+MOST_WORK = 3_000_000  # steps; some seconds
 MOST_RESTARTS = 12
 LARGEST_POWER = 12
+NO_SWITCH = -1
 ROUNDED = 9  # decimals in which values must agree to be worth a proof
 LARGE = 10  # terms: what is smaller stays as it is
 
@@ -243,8 +244,7 @@ class NormalForm:
         self._logs: list[tuple[fmpq_mpoly, int]] = []
         self._log_of: dict[int, fmpq_mpoly] = {}  # by generator
         self._roots: list[tuple[int, fmpq_mpoly, int]] = []
-        self._switches: dict[int, int] = {}  # by factor: the generator for its sign
-        self._factor_of: dict[int, int] = {}  # by switch
+        self._switches: list[tuple[fmpq_mpoly, int]] = []  # polynomials and the generators for their signs
         self._largest: list[tuple[list[Quotient], int]] = []
         self._waves: list[tuple[str, Quotient, int]] = []
         self._named: dict[str, int] = {}
@@ -287,10 +287,9 @@ class NormalForm:
                 (node,), outcome = arguments, not outcome  # noqa: PLW2901 - the same fact, said of what is negated
                 name, *arguments = self._nodes[node]
             if name in COMPARISONS:
-                known, unknown = self._switches_of(self._difference(arguments, ()))
+                switch, flip = self._switch(self._difference(arguments, ()))
                 signs = COMPARISONS[name] if outcome else ALWAYS - COMPARISONS[name]
-                if len(unknown) == 1 and unknown[0][1] == 1:  # else more than one sign makes it so
-                    self._assumed = _refined(self._assumed, unknown[0][0], frozenset(known * sign for sign in signs))
+                self._assumed = _refined(self._assumed, switch, frozenset(flip * sign for sign in signs))
         self._known.clear()
         return needed
 
@@ -581,47 +580,44 @@ class NormalForm:
 
     # ── signs ───────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _switches_of(self, argument: Quotient) -> tuple[int, list[tuple[int, int]]]:
-        """Return a sign, and for each factor of unknown sign its switch and 1 if its power is odd, else 2."""
+    def _switch(self, argument: Quotient) -> tuple[int, int]:
+        """Return the generator for the sign of a quotient, and -1 if that has the opposite sign; 0 if it has none.
+
+        Factors whose sign is known are left out, all others are taken together: x y has one sign, not two.
+        """
         field = self._field
         leading, powers = field.split(argument.top)
-        known, unknown = 1 if leading > 0 else -1, []
+        flip = 1 if leading > 0 else -1
+        inside = field.constant(1).top
         for factor, power in [*powers.items(), *argument.below]:
             signs = field.signs_of(field.factor(factor))
             if signs == NEGATIVE and power % 2:
-                known = -known
+                flip = -flip
             elif signs not in (POSITIVE, NEGATIVE):
-                if factor not in self._switches:
-                    self._switches[factor] = field.new_switch(field.factor(factor))
-                    self._factor_of[self._switches[factor]] = factor
-                unknown.append((self._switches[factor], power % 2 or 2))
-        return known, unknown
+                inside = inside * field.factor(factor) ** (power % 2 or 2)
+        if inside.is_constant():
+            return NO_SWITCH, flip
+        for known, generator in self._switches:
+            if known == inside:
+                return generator, flip
+        self._switches.append((inside, field.new_switch(inside)))
+        return self._switches[-1][1], flip
 
     def _switches_in(self, argument: Quotient) -> set[int]:
         polynomials = [argument.top, *(self._field.factor(factor) for factor, _ in argument.below)]
-        return {g for g in self._factor_of if any(each.degrees()[g] > 0 for each in polynomials)}
+        return {g for _, g in self._switches if any(each.degrees()[g] > 0 for each in polynomials)}
 
     def _signs(self, argument: Quotient, context: Context) -> tuple[Signs, Quotient]:
-        """Return the signs an argument can have here, and its sign: the product of the signs of its factors."""
+        """Return the signs an argument can have here, and its sign: 1 or -1 except at zero, if it is one of these."""
         field = self._field
-        if not len(argument.top):
-            return frozenset({0}), field.constant(0)
-        known, unknown = self._switches_of(argument)
-        signs, sign = {known}, field.constant(known)
-        assumed = dict(context)
-        for switch, power in unknown:
-            here = assumed.get(switch, ALWAYS) & field.signs_of(field.factor(self._factor_of[switch]))
-            signs = {a * b**power for a in signs for b in here}
-            sign = field.multiply(sign, field.power(self._sign(switch, here), power))
-        return frozenset(signs), sign
-
-    def _sign(self, switch: int, signs: Signs) -> Quotient:
-        """Return a factor's sign; if it is not negative, or not positive, 1 or -1 except where it is zero."""
-        field = self._field
+        signs = field.signs_of_quotient(argument)
+        if len(signs) == 1:
+            return signs, field.constant(*signs)
+        switch, flip = self._switch(argument)
+        signs &= {flip * sign for sign in dict(context).get(switch, ALWAYS)}
         if signs >= {-1, 1}:
-            return field.generator(switch)
-        square = field.generator(switch, 2)
-        return field.subtract(field.constant(0), square) if -1 in signs else square
+            return signs, field.multiply(field.generator(switch), field.constant(flip))
+        return signs, field.multiply(field.generator(switch, 2), field.constant(-1 if -1 in signs else 1))
 
     def _absolute(self, argument: Quotient, context: Context) -> Quotient:
         signs, sign = self._signs(argument, context)

@@ -271,6 +271,26 @@ def test_whatever_is_damaged_nothing_wrong_is_believed(tmp_path, capsys):
     assert lost > 20
 
 
+def test_what_a_killed_run_left_beside_the_file_is_believed_only_as_far_as_it_is_whole(tmp_path):
+    """The write-ahead log of a run that was killed, damaged at random: what is lost was written last."""
+    with book(tmp_path) as kept:
+        for number in range(20):
+            kept.add(submission(number), result(number, filling=300))
+        shutil.copytree(tmp_path, tmp_path / "killed")
+    kept_by = []
+    for seed in range(15):
+        chance, folder = random.Random(seed), tmp_path / str(seed)
+        shutil.copytree(tmp_path / "killed", folder)
+        content = bytearray((folder / f"{FILE}-wal").read_bytes())
+        content[chance.randrange(len(content))] ^= 1 << chance.randrange(8)
+        (folder / f"{FILE}-wal").write_bytes(content)
+        results, _ = found(folder, 20, filling=300)
+        assert results == list(range(len(results)))
+        kept_by.append(len(results))
+    assert len(set(kept_by)) > 5
+    assert found(tmp_path / "killed", 20, filling=300) == (list(range(20)), [])
+
+
 def test_a_repair_that_is_killed_loses_nothing(tmp_path, monkeypatch):
     """Killed before the damaged file has its new name, and before the repaired one has its own."""
     path = fill(tmp_path / "whole", 20)

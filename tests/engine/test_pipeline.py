@@ -51,7 +51,9 @@ def test_an_unchanged_submission_is_not_graded_twice(tmp_path, monkeypatch):
     out = tmp_path / "out"
     before, _ = run([EXAMPLES / "right_numpy"], out)
     monkeypatch.setattr(
-        pipeline, "judged", lambda submissions, *_: pytest.fail("graded again") if submissions else (none for none in ())
+        pipeline,
+        "judged",
+        lambda submissions, *_: pytest.fail("graded again") if submissions else (none for none in ()),
     )
     after, told = run([EXAMPLES / "right_numpy"], out)
     assert after == before

@@ -93,6 +93,7 @@ INNOCENT = {
     "a test in the file": "import numpy as np\nimport torch.nn.functional as F\n" + HEAD + OWN + "assert F.scaled_dot_product_attention is not None\n",
     "in an annotation": "import torch\nimport numpy as np\ndef scaled_dot_product_attention(Q: torch.nn.MultiheadAttention, K, V, mask=None) -> torch.nn.MultiheadAttention:\n    weights: torch.nn.MultiheadAttention = np.exp(Q @ K.T)\n    return weights / weights.sum(-1, keepdims=True) @ V\n",
     "asked whether it is one": "import torch\nimport numpy as np\n" + HEAD + "    if isinstance(Q, torch.nn.MultiheadAttention):\n        raise TypeError\n" + OWN,
+    "its description copied": "import functools\nimport numpy as np\nimport torch.nn.functional as F\n@functools.wraps(F.scaled_dot_product_attention)\n" + HEAD + OWN + "scaled_dot_product_attention.__doc__ = F.softmax.__doc__\n",
     "not Python": "def scaled_dot_product_attention(Q, K, V:\n",
     "nested deeper than anybody reads": HEAD + "    return " + "-" * 900 + "Q\n",
     "a very long sum": HEAD + "    return " + " + ".join(["abs(Q)"] * 900) + "\n",

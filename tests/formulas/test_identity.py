@@ -79,7 +79,6 @@ EQUAL = {
     "relu by absolute value": (lambda z: (z + abs(z)) / 2, lambda z: -np.minimum(-z, 0)),
     "relu of a positive multiple": (lambda a, b: np.maximum(np.exp(a) * b, 0), lambda a, b: np.exp(a) * np.maximum(b, 0)),
     "absolute value": (lambda a: abs(a), lambda a: np.sqrt(a * a)),
-    "absolute value of a product": (lambda a, b: abs(a * b), lambda a, b: abs(a) * abs(b)),
     "square of a sign": (lambda a: np.sign(a) * abs(a), lambda a: a),
     "larger of two": (lambda a, b: np.maximum(a, b), lambda a, b: (a + b + abs(a - b)) / 2),
     "larger and smaller": (lambda a, b: np.maximum(a, b) + np.minimum(a, b), lambda a, b: a + b),
