@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/installed
 
-.PHONY: install grade test lint bench verify audit derive fuzz kills clean
+.PHONY: install grade test lint bench verify audit derive fuzz fuzz-frames fuzz-intake soak kills clean
 
 install: $(INSTALLED)
 
@@ -39,6 +39,15 @@ fuzz: install
 
 kills: install
 	$(BIN)/python tests/engine/kill_runs.py --kills 100
+
+fuzz-frames: install
+	$(BIN)/python -m tests.fuzz.fuzz_frames --seconds 600
+
+fuzz-intake: install
+	$(BIN)/python -m tests.fuzz.fuzz_intake --seconds 600
+
+soak: install
+	$(BIN)/python -m tests.fuzz.soak --submissions 100 1000
 
 bench: install
 	$(BIN)/grader bench

@@ -11,7 +11,7 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from dataclasses import replace as changed
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from difflib import get_close_matches
 from fractions import Fraction
 from functools import cache
@@ -119,7 +119,7 @@ def _tables(text: str) -> tuple[dict[str, Any], dict[str, str], list[str]]:
     """Return the tables of the file; if it is not valid, those of its parts that are."""
     try:
         return _toml(text), {}, []
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:  # a TOMLDecodeError, or a whole number of more digits than Python reads
         problems = [f"answers.toml is not valid TOML: {error}. Answers that can be read on their own are graded."]
     except RecursionError:
         return {}, {}, ["answers.toml is nested too deeply to be read."]
@@ -128,7 +128,7 @@ def _tables(text: str) -> tuple[dict[str, Any], dict[str, str], list[str]]:
     for header, part, line in _parts(text):
         try:
             found = _toml(f"{header}\n{part}")
-        except (tomllib.TOMLDecodeError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:
             name = part.split("=", 1)[0].strip().strip("\"'") if "=" in part else header.strip("[] ").split(".")[-1]
             if name in questions():
                 broken[name] = f"answers.toml, line {line}: this is not valid TOML: {error}."
@@ -140,7 +140,15 @@ def _tables(text: str) -> tuple[dict[str, Any], dict[str, str], list[str]]:
 
 
 def _toml(text: str) -> dict[str, Any]:
-    return tomllib.loads(text, parse_float=Decimal)  # a Decimal keeps the digits that were printed
+    return tomllib.loads(text, parse_float=_printed)
+
+
+def _printed(number: str) -> Decimal:
+    """Return a number with the digits that were printed."""
+    try:
+        return Decimal(number)
+    except InvalidOperation:
+        raise ValueError(f"{number[:40]} is beyond all numbers") from None
 
 
 def _parts(text: str) -> Iterator[tuple[str, str, int]]:
@@ -568,9 +576,15 @@ def _number_text(value: Any) -> str:
         raise Unusable(f"A number is written 2.585, or as an expression in quotes, not {_shown(value)}.")
     if isinstance(value, Decimal) and not value.is_finite():
         raise Unusable(f"{value} is not a number.")
-    if isinstance(value, Decimal) and abs(value.adjusted()) > MOST_ZEROS:  # 1e999999999 would be written out
+    if _is_endless(value):  # 1e999999999 would be written out
         raise Unusable(f"A number has at most {MOST_ZEROS} zeros.")
-    return value if isinstance(value, str) else f"{value:f}"
+    return f"{value:f}" if isinstance(value, Decimal) else str(value)
+
+
+def _is_endless(value: Any) -> bool:
+    if isinstance(value, int):
+        return abs(value) > 10**MOST_ZEROS
+    return isinstance(value, Decimal) and abs(value.adjusted()) > MOST_ZEROS
 
 
 def _digits_off(value: Any, part: Part) -> str:

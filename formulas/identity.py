@@ -40,7 +40,7 @@ ARITY = {
     "where": 3,
 }  # fmt: skip
 OF_SEVERAL = "largest"
-GENERATORS = {"exp": 1, "tanh": 1, "log": 1, "sqrt": 1, "sin": 2, "cos": 2, OF_SEVERAL: 1, "where": 2, "absolute": 2}
+GENERATORS = {"exp": 1, "tanh": 1, "log": 1, "sqrt": 1, "sin": 2, "cos": 2, OF_SEVERAL: 1, "where": 1, "absolute": 1}
 COMPARISONS: Mapping[str, Signs] = {
     "greater": POSITIVE,
     "greater_equal": NOT_NEGATIVE,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import resource
@@ -71,6 +72,7 @@ def apart(work: Callable[[], Result], patience: float = PATIENCE) -> Result | No
 
 
 def _child(work: Callable[[], object], writing: int) -> NoReturn:
+    gc.disable()  # it would visit, and so copy, all we have drawn
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
     warnings.simplefilter("ignore")
     try:

@@ -158,6 +158,7 @@ def test_an_answer_that_cannot_be_used_says_why(text):
 
 NUMBERS = {
     "nan": "nan is not a number", "inf": "is not a number", "true": "A number is written", '"1/0"': "", "[2.585, 1.0]": "one number, not 2",
+    "1e99999999999999999999": "beyond all numbers", "1e999999999": "at most 300 zeros", f"0x{9 ** 5000:x}": "at most 300 zeros",
     "2.9": "", '""': "", "3": "",
 }  # fmt: skip
 

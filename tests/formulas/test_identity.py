@@ -323,6 +323,8 @@ def test_a_constant_is_read_as_the_simple_number_it_rounds(value, meaning):
     assert meant_by(float(value)) == meaning
 
 
-@pytest.mark.parametrize("value", [math.sqrt(2) * (1 + 1e-14), 0.1234567890123456, math.pi**2, math.sqrt(2) + 1, 1 / 3 + 1e-15])
+@pytest.mark.parametrize(
+    "value", [math.sqrt(2) * (1 + 1e-14), 0.1234567890123456, math.pi**2, math.sqrt(2) + 1, 1 / 3 + 1e-15]
+)
 def test_a_constant_that_is_none_of_them_is_itself(value):
     assert meant_by(value) == ("number", Fraction(value))
