@@ -7,6 +7,7 @@ The answers are data and nothing in them is run. Each question has a few checks,
 from __future__ import annotations
 
 import math
+import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -32,6 +33,10 @@ from formulas.values import number_of
 
 MOST_LINES = 60  # of a derivation
 LONGEST_TEXT = 20_000
+DEEPEST_KEY = 30  # parts of a name
+MOST_TOLD = 20  # of what is wrong with a file: nobody reads more
+LONGEST_NAME = 80
+_DEEP_KEY = re.compile(r"""(?<![\w"'-])(?:[\w"'-]++\s*+\.\s*+){%d}""" % DEEPEST_KEY)
 MOST_ZEROS = 300  # before or after the point of a number
 
 
@@ -89,8 +94,12 @@ class Sheet:
 
 def read_sheet(text: str) -> Sheet:
     """Read answers.toml. A mistake in one answer costs that answer only."""
+    refusal = _refusal(text)
+    if refusal:
+        return Sheet(problems=(refusal,))
     known = questions()
     tables, broken, problems = _tables(text)
+    unknown: list[str] = []
     answers: dict[str, Any] = {}
     for kind, table in tables.items():
         if kind not in set(Kind):
@@ -101,18 +110,32 @@ def read_sheet(text: str) -> Sheet:
             continue
         for name, value in table.items():
             if name not in known:
-                near = get_close_matches(name, known, n=2, cutoff=0.6)
-                problems.append(
-                    f"answers.toml: there is no question {name!r}"
-                    + (f"; did you mean {' or '.join(near)}?" if near else ".")
-                )
+                unknown.append(name)
             elif known[name].kind != kind:
                 broken[name] = (
                     f"{name} is a {known[name].kind}: it belongs under [{known[name].kind}], not under [{kind}]."
                 )
             else:
                 answers[name] = value
-    return Sheet(answers, broken, tuple(problems))
+    return Sheet(answers, broken, (*problems[:MOST_TOLD], *_told_unknown(unknown)))
+
+
+def _told_unknown(names: Sequence[str]) -> Iterator[str]:
+    for name in names[:MOST_TOLD]:
+        near = get_close_matches(name[:LONGEST_NAME], questions(), n=2, cutoff=0.6)
+        hint = f"; did you mean {' or '.join(near)}?" if near else "."
+        yield f"answers.toml: there is no question {name[:LONGEST_NAME]!r}{hint}"
+    if len(names) > MOST_TOLD:
+        yield f"answers.toml: nor are there {len(names) - MOST_TOLD:,} more of the questions it names."
+
+
+def _refusal(text: str) -> str:
+    """Say what makes a file too much to read; TOML's reader takes minutes over some short ones."""
+    deep = _DEEP_KEY.search(text)
+    if deep:
+        line = text.count("\n", 0, deep.start()) + 1
+        return f"answers.toml, line {line}: a name of more than {DEEPEST_KEY} parts is no question's."
+    return ""
 
 
 def _tables(text: str) -> tuple[dict[str, Any], dict[str, str], list[str]]:
@@ -582,9 +605,9 @@ def _number_text(value: Any) -> str:
 
 
 def _is_endless(value: Any) -> bool:
-    if isinstance(value, int):
-        return abs(value) > 10**MOST_ZEROS
-    return isinstance(value, Decimal) and abs(value.adjusted()) > MOST_ZEROS
+    if isinstance(value, Decimal):
+        return abs(value.adjusted()) > MOST_ZEROS
+    return isinstance(value, int) and not -(10**MOST_ZEROS) < value < 10**MOST_ZEROS
 
 
 def _digits_off(value: Any, part: Part) -> str:
@@ -647,6 +670,8 @@ _JUDGES = {
 
 
 def _shown(value: Any) -> str:
+    if isinstance(value, int) and _is_endless(value):
+        return f"a number of more than {MOST_ZEROS} digits"
     text = str(value).lower() if isinstance(value, bool) else repr(_plain(value))
     if isinstance(value, float) and not math.isfinite(value):
         text = str(value)

@@ -214,7 +214,8 @@ def _called(find: Callable[[str], Callable[..., Any]], calls: Sequence[Call]) ->
     result: Any = None
     for place, (function, given) in enumerate(calls):
         try:
-            result = find(function)(*([result] if place else []), *wire.copy(given))
+            with np.errstate(all="ignore"):
+                result = find(function)(*([result] if place else []), *wire.copy(given))
         except Exception as error:
             raise Failure(f"It raised {type(error).__name__}.") from error
     return result
@@ -245,9 +246,9 @@ def computation(item: str, reply: Reply, experiment: Experiment) -> Computation:
 def _read_nodes(rows: Any, inputs: int) -> list[tuple[Any, ...]]:
     nodes: list[tuple[Any, ...]] = []
     for row in _a_list(rows):
-        name, *arguments = _a_list(row)
+        name, *arguments = _a_list(row) or [None]
         if name == "constant" and len(arguments) == 1 and type(arguments[0]) in (int, float):
-            if math.isnan(arguments[0]) or LARGEST_CONSTANT < abs(arguments[0]) < math.inf:
+            if LARGEST_CONSTANT < abs(arguments[0]) < math.inf or math.isnan(arguments[0]):
                 raise Unreadable
         elif name == "input" and len(arguments) == 1:
             arguments = [_number(arguments[0], inputs)]

@@ -64,7 +64,7 @@ def probe() -> Tier:
     if sys.platform != "linux":
         return Tier.NONE
     if shutil.which("bwrap"):
-        command = zygote_command(Tier.BUBBLEWRAP, ["-I", "-c", REHEARSAL, str(ROOT), *_package_folders()], ROOT)
+        command = zygote_command(Tier.BUBBLEWRAP, ["-I", "-B", "-c", REHEARSAL, str(ROOT), *_package_folders()], ROOT)
         # Our own interpreter, our own code.
         trial = subprocess.run(command, capture_output=True, check=False, timeout=60)  # noqa: S603
         if trial.returncode == 0:

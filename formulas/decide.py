@@ -200,6 +200,9 @@ def _told(found: Counterexample | Agreement, case: _Case, misfit: str = "") -> J
         return Judgement(Verdict.REFUTED, said, found.sentence, found.yours, found.expected, agrees or "")
     if misfit and found.tried:
         return Judgement(Verdict.UNKNOWN, f"This agrees at {found.tried} points, but: {misfit}.")
+    if found.unknown >= found.tried > 0:  # it agrees where it is simplest, which says little
+        said = f"it agrees at {found.tried} points, and at {found.unknown} it could not be computed"
+        return Judgement(Verdict.UNKNOWN, f"Neither proved nor refuted: {said} ({found.why}).")
     if found.tried:
         within = case.relation.partition(":")[2]
         return Judgement(Verdict.TESTED, f"Right to within {float(within):.0%}." if within else tested(found, case))

@@ -32,6 +32,7 @@ from formulas.quotients import (
     Signs,
     TooFewGenerators,
     TooLarge,
+    exactly,
 )
 
 ARITY = {
@@ -53,11 +54,11 @@ REAL, POSITIVE_INPUT, SHARE, LAST_SHARE = "real", "positive", "share", "last sha
 ULPS = 4  # how far a constant may be from the simple number it stands for, in units of its last place
 MOST_WORK = 3_000_000  # steps; some seconds
 MOST_RESTARTS = 12
+MOST_GENERATORS = 400
 LARGEST_POWER = 12
 NO_SWITCH = -1
 ROUNDED = 9  # decimals in which values must agree to be worth a proof
 LARGE = 10  # terms: what is smaller stays as it is
-
 
 Node = tuple[Any, ...]  # an operation and the numbers of its arguments, or a leaf and what it is
 Path = Sequence[tuple[int, bool]]  # comparisons and their outcomes
@@ -128,6 +129,8 @@ def _attempt(  # noqa: PLR0913, PLR0917 - all that is known
     size = 24 + len(kinds) + sum(GENERATORS.get(node[0], 0) for node in nodes)
     units: dict[int, int] = {}
     for _ in range(MOST_RESTARTS):
+        if size > MOST_GENERATORS:
+            raise Unproved("it has too many parts")
         field = Quotients(size, work)
         try:
             form = NormalForm(nodes, kinds, field, units, twins)
@@ -237,7 +240,7 @@ class NormalForm:
         self._field = field
         self._units = units
         self._twins = twins
-        self._proved: dict[int, list[tuple[Quotient, Quotient]]] = {}  # by number of values: forms and generators
+        self._proved: dict[int, list[tuple[Quotient, Quotient]]] = {}  # by number of values: forms and their names
         self._known: dict[tuple[int, Context], Quotient] = {}
         self._bases: list[_Base] = []
         self._base_of: dict[int, _Base] = {}  # by generator
@@ -290,6 +293,8 @@ class NormalForm:
                 switch, flip = self._switch(self._difference(arguments, ()))
                 signs = COMPARISONS[name] if outcome else ALWAYS - COMPARISONS[name]
                 self._assumed = _refined(self._assumed, switch, frozenset(flip * sign for sign in signs))
+        if not all(signs for _, signs in self._assumed):  # what is tied may compare either way once it is rounded
+            raise Unproved("a path that no input takes")
         self._known.clear()
         return needed
 
@@ -297,7 +302,7 @@ class NormalForm:
         """Prove two nodes equal or raise Unproved."""
         if first == second:
             return
-        if not self._field.same(self.of(first), self.of(second)):
+        if not self._field.same_in_full(self.of(first), self.of(second)):
             raise Unproved("their normal forms differ")
 
     def of(self, node: int, context: Context | None = None) -> Quotient:
@@ -311,17 +316,18 @@ class NormalForm:
         return found
 
     def _short(self, node: int, found: Quotient) -> Quotient:
-        """Return one generator for a large form that both computations have."""
+        """Return a name for a large form that both computations have."""
         field = self._field
-        if node not in self._twins or len(found.top) < LARGE or field.hidden_in(found):
+        if node not in self._twins or field.hidden_in(found):
             return found
         earlier = self._proved.setdefault(self._twins[node], [])
-        for form, generator in earlier:
-            if field.same(form, found):
-                return generator
-        generator = field.generator(field.new(field.signs_of_quotient(found)))
-        earlier.append((found, generator))
-        return generator
+        for form, name in earlier:
+            if field.same_in_full(form, found):
+                return name
+        if len(found.top) < LARGE:
+            return found
+        earlier.append((found, field.name(found)))
+        return earlier[-1][1]
 
     def _unfolded(self, node: int, found: Quotient, context: Context) -> Quotient:
         """Do without a sign that is hidden, as in e^-|x|, if both its values lead to the same normal form."""
@@ -389,6 +395,9 @@ class NormalForm:
             return self._field.multiply(root, self._field.constant(1 if number > 0 else -1))
         if kind == "log":
             return self._log(self._field.constant(number))
+        if kind in ("log2", "log10"):
+            base = self._log(self._field.constant(int(kind[3:])))
+            return self._field.divide(self._log(self._field.constant(number)), base)
         if kind == "exp":
             return self._exp_of(self._field.constant(number))
         if kind not in self._named:
@@ -446,6 +455,17 @@ class NormalForm:
         base = _Base(terms, max(terms), generator, unit, gate)
         self._bases.append(base)
         self._base_of[generator] = base
+        for polynomial, switch in self._switches:
+            self._tie(base, polynomial, switch)
+
+    def _tie(self, base: _Base, polynomial: fmpq_mpoly, switch: int) -> None:
+        """Note that e^(c p) is 1 where p is zero, and a gate 1/2."""
+        if all(not below for below, _ in base.terms):
+            exponent = self._field.constant(0).top
+            for (_, monomial), coefficient in base.terms.items():
+                exponent = exponent + _term(self._field, monomial, coefficient)
+            if exactly(exponent, polynomial) is not None:
+                self._field.tie(switch, base.generator, Fraction(1, 2) if base.gate else Fraction(1))
 
     def _base_power(self, place: int, times: Fraction) -> Quotient:
         base = self._bases[place]
@@ -466,16 +486,18 @@ class NormalForm:
         for factor, power in argument.below:
             powers[factor] = powers.get(factor, 0) - power
         total = self._log_of_number(Fraction(int(abs(leading).p), int(leading.q)))
-        rest = field.constant(1 if leading > 0 else -1).top
+        rest: dict[int, int] = {}
         for factor, power in powers.items():
             if field.signs_of(field.factor(factor)) == POSITIVE:
                 part = self._log_of_factor(factor)
                 total = field.add(total, field.multiply(part, field.constant(power)))
-            elif power < 0:
-                raise Unproved("a logarithm of a quotient")
             else:
-                rest = rest * field.factor(factor) ** power
-        return total if rest.is_one() else field.add(total, self._log_atom(rest))
+                rest[factor] = power
+        if not rest and leading > 0:
+            return total
+        if not rest or min(rest.values()) < 0:
+            raise Unproved("a logarithm of what may be negative")
+        return field.add(total, self._log_atom(field.product(rest) * (1 if leading > 0 else -1)))
 
     def _log_of_factor(self, factor: int) -> Quotient:
         field = self._field
@@ -530,11 +552,13 @@ class NormalForm:
         if base.number == 0:
             return base
         degree = exponent.denominator
+        if max(degree, exponent.numerator) > LARGEST_POWER:
+            raise Unproved("a large power")
         leading, powers = field.split(base.top)
         for factor, power in base.below:
             powers[factor] = powers.get(factor, 0) - power
         result = self._root_of_number(Fraction(int(leading.p), int(leading.q)), degree)
-        inside = field.constant(1).top
+        inside: dict[int, int] = {}
         for factor, power in powers.items():
             known = self._base_of.get(factor)
             if known is not None and not known.gate:  # a root of e^b is another power of e
@@ -549,8 +573,9 @@ class NormalForm:
             if rest and field.signs_of(field.factor(factor)) == POSITIVE:
                 result = field.multiply(result, field.power(self._root(field.factor(factor), degree), rest))
             elif rest:
-                inside = inside * field.factor(factor) ** rest
-        return field.power(field.multiply(result, self._root(inside, degree)), exponent.numerator)
+                inside[factor] = rest
+        root = self._root(field.product(inside), degree)
+        return field.power(field.multiply(result, root), exponent.numerator)
 
     def _root_of_number(self, number: Fraction, degree: int) -> Quotient:
         if number < 0:
@@ -581,26 +606,30 @@ class NormalForm:
     # ── signs ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _switch(self, argument: Quotient) -> tuple[int, int]:
-        """Return the generator for the sign of a quotient, and -1 if that has the opposite sign; 0 if it has none.
+        """Return the generator for the sign of a quotient, and -1 if that has the opposite sign, else 1.
 
-        Factors whose sign is known are left out, all others are taken together: x y has one sign, not two.
+        Factors whose sign is known are left out, all others are taken together: x y has one sign, not two. If none is
+        left, the sign is 1 or -1 itself.
         """
         field = self._field
         leading, powers = field.split(argument.top)
         flip = 1 if leading > 0 else -1
-        inside = field.constant(1).top
+        unknown: dict[int, int] = {}
         for factor, power in [*powers.items(), *argument.below]:
             signs = field.signs_of(field.factor(factor))
             if signs == NEGATIVE and power % 2:
                 flip = -flip
             elif signs not in (POSITIVE, NEGATIVE):
-                inside = inside * field.factor(factor) ** (power % 2 or 2)
-        if inside.is_constant():
+                unknown[factor] = power % 2 or 2
+        if not unknown:
             return NO_SWITCH, flip
+        inside = field.product(unknown)
         for known, generator in self._switches:
             if known == inside:
                 return generator, flip
         self._switches.append((inside, field.new_switch(inside)))
+        for base in self._bases:
+            self._tie(base, *self._switches[-1])
         return self._switches[-1][1], flip
 
     def _switches_in(self, argument: Quotient) -> set[int]:
@@ -614,6 +643,8 @@ class NormalForm:
         if len(signs) == 1:
             return signs, field.constant(*signs)
         switch, flip = self._switch(argument)
+        if switch == NO_SWITCH:
+            return frozenset({flip}), field.constant(flip)
         signs &= {flip * sign for sign in dict(context).get(switch, ALWAYS)}
         if signs >= {-1, 1}:
             return signs, field.multiply(field.generator(switch), field.constant(flip))
@@ -755,10 +786,10 @@ def meant_by(value: float) -> tuple[str, Fraction]:
     square = Fraction(value * value).limit_denominator(100)
     if 0 < square < 10**4:
         candidates.append(("root", square if value > 0 else -square, math.copysign(math.sqrt(square), value)))
-    if abs(value) < 12:
-        argument = Fraction(math.exp(value)).limit_denominator(100)
-        if argument > 0:
-            candidates.append(("log", argument, math.log(argument)))
+    for kind, base, log in (("log", math.e, math.log), ("log2", 2.0, math.log2), ("log10", 10.0, math.log10)):
+        argument = Fraction(base**value).limit_denominator(100) if abs(value) < 12 else Fraction(0)
+        if 0 < argument < 10**5:
+            candidates.append((kind, argument, log(argument)))
     if 0 < value < 10**4:
         candidates.append(("exp", Fraction(round(math.log(value))), math.exp(round(math.log(value)))))
     turns = Fraction(value / math.pi).limit_denominator(100)

@@ -10,7 +10,7 @@ equal denominators stay small and no greatest common divisor is ever computed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
@@ -25,7 +25,7 @@ NOT_NEGATIVE = frozenset({0, 1})
 LONGEST_LOOKED_AT = 300  # terms of a sum whose sign is asked for
 MOST_PRODUCTS = 2_000_000  # of terms, in one multiplication
 PRODUCTS_PER_STEP = 8
-STEPS_PER_RESULT, STEPS_PER_TERM = 60, 10  # for reading, reducing and dividing it
+STEPS_PER_TERM = 10  # of a result: for reading, reducing and dividing it
 LARGEST_DEGREE = 256
 MOST_BITS = 4096  # of a coefficient
 
@@ -72,11 +72,13 @@ class Quotients:
         self._context = fmpq_mpoly_ctx.get([f"g{number}" for number in range(size)])
         self.generators: list[Generator] = []
         self._factors: list[fmpq_mpoly] = [self._context.gen(number) for number in range(size)]
+        self._meanings: dict[int, Quotient] = {}  # of generators that are names
         self._hiding: list[int] = []  # generators with hidden switches
         self._numeric: set[int] = set()  # those that are roots of numbers
         self._related: list[int] = []  # generators with a relation
         self._positive: list[fmpq_mpoly] = []  # sums that are positive, whatever their terms look like
-        self._ties: dict[int, tuple[int, fmpq_mpoly]] = {}  # by generator [p = 0]: the one for p's sign, and p
+        self._ties: dict[int, fmpq_mpoly] = {}  # by generator [p = 0]: p
+        self._at_tie: dict[int, dict[int, fmpq | int]] = {}  # and what other generators are where p = 0
         self._size = size
         self.left = budget  # steps
 
@@ -110,8 +112,13 @@ class Quotients:
         sign, tie = self.new(), self.new(NOT_NEGATIVE)
         self.relate(sign, 2, 1 - self._context.gen(tie))
         self.relate(tie, 2, self._context.gen(tie))
-        self._ties[tie] = (sign, polynomial)
+        self._ties[tie] = polynomial
+        self._at_tie[tie] = {sign: 0}
         return sign
+
+    def tie(self, switch: int, generator: int, value: Fraction) -> None:
+        """Let a generator have this value wherever the switch's polynomial is zero."""
+        self._at_tie[switch + 1][generator] = fmpq(value.numerator, value.denominator)
 
     def declare_positive(self, polynomial: fmpq_mpoly) -> None:
         """Take a sum for positive."""
@@ -135,7 +142,7 @@ class Quotients:
             return self._tidy(a.top + b.top, dict(a.below))
         first, second = dict(a.below), dict(b.below)
         common = {f: max(first.get(f, 0), second.get(f, 0)) for f in first | second}
-        top = self._times(a.top, self._product(common, first)) + self._times(b.top, self._product(common, second))
+        top = self._times(a.top, self.product(common, first)) + self._times(b.top, self.product(common, second))
         return self._tidy(top, common)
 
     def subtract(self, a: Quotient, b: Quotient) -> Quotient:
@@ -156,7 +163,7 @@ class Quotients:
     def inverse(self, a: Quotient) -> Quotient:
         """Return 1 / a."""
         leading, powers = self.split(a.top)
-        return self._tidy(self._product(dict(a.below)) / leading, powers)
+        return self._tidy(self.product(dict(a.below)) / leading, powers)
 
     def power(self, a: Quotient, exponent: int) -> Quotient:
         """Return a whole power of a."""
@@ -170,6 +177,38 @@ class Quotients:
     def same(self, a: Quotient, b: Quotient) -> bool:
         """Return whether the two are proved equal."""
         return len(self.subtract(a, b).top) == 0
+
+    def name(self, meaning: Quotient) -> Quotient:
+        """Return a generator that stands for a quotient, so that it is one term from now on."""
+        generator = self.new(self.signs_of_quotient(meaning))
+        self._meanings[generator] = meaning
+        return self.generator(generator)
+
+    def same_in_full(self, a: Quotient, b: Quotient) -> bool:
+        """Return whether the two are proved equal, if need be with what names stand for."""
+        top = self.subtract(a, b).top
+        while len(top):
+            degrees = top.degrees()
+            named = [generator for generator in self._meanings if degrees[generator] > 0]
+            if not named:
+                return False
+            top = self._substituted(top, max(named)).top  # the last one, whose meaning has earlier ones only
+        return True
+
+    def _substituted(self, polynomial: fmpq_mpoly, named: int) -> Quotient:
+        """Return a polynomial with a name's meaning in its place."""
+        total, power = self.constant(0), self.constant(1)
+        for coefficient in self._coefficients(polynomial, named):
+            total = self.add(total, self.multiply(Quotient(coefficient), power))
+            power = self.multiply(power, self._meanings[named])
+        return total
+
+    def _coefficients(self, polynomial: fmpq_mpoly, number: int) -> Iterator[fmpq_mpoly]:
+        """Yield c0, c1, c2, … of c0 + c1 g + c2 g² + …."""
+        while len(polynomial):
+            coefficient = polynomial.subs({number: 0})
+            polynomial = (polynomial - coefficient) / self._context.gen(number)
+            yield coefficient
 
     def split(self, polynomial: fmpq_mpoly) -> tuple[fmpq, dict[int, int]]:
         """Return a polynomial as a number times powers of factors, a new factor for what is left."""
@@ -185,7 +224,7 @@ class Quotients:
                 rest = rest / self._context.gen(number) ** exponent
         self.spend(len(self._factors))
         for number in range(self._size, len(self._factors)):
-            while not rest.is_constant() and (divided := _exactly(rest, self._factors[number])) is not None:
+            while not rest.is_constant() and (divided := exactly(rest, self._factors[number])) is not None:
                 rest = divided
                 powers[number] = powers.get(number, 0) + 1
         leading = leading * rest.leading_coefficient()
@@ -201,7 +240,8 @@ class Quotients:
         """Return a factor: the generators come first, with their own numbers."""
         return self._factors[number]
 
-    def _product(self, powers: Mapping[int, int], without: Mapping[int, int] | None = None) -> fmpq_mpoly:
+    def product(self, powers: Mapping[int, int], without: Mapping[int, int] | None = None) -> fmpq_mpoly:
+        """Return a product of powers of factors, fewer of those that are there already."""
         product = self._context.constant(1)
         for factor, power in powers.items():
             missing = power - (without or {}).get(factor, 0)
@@ -224,12 +264,12 @@ class Quotients:
             missing = -below[factor] % power
             top = top * self._factors[factor] ** missing / value ** ((below.pop(factor) + missing) // power)
         top = self.reduced(top)
-        self.spend(STEPS_PER_RESULT + STEPS_PER_TERM * (len(top) + len(below)))
+        self.spend(STEPS_PER_TERM * (1 + len(top) + len(below)) + self._size // 2)
         if not len(top):
             return Quotient(top)
         for factor, power in list(below.items()):
             left = power
-            while left and (divided := _exactly(top, self._factors[factor])) is not None:
+            while left and (divided := exactly(top, self._factors[factor])) is not None:
                 top, left = divided, left - 1
             below[factor] = left
         return Quotient(top, tuple(sorted((f, p) for f, p in below.items() if p)))
@@ -248,11 +288,11 @@ class Quotients:
         for number in self._related:
             if degrees[number] >= self.generators[number].power:
                 return self.reduced(self._rewritten(polynomial, number))
-        for tie, (sign, base) in self._ties.items():
+        for tie, base in self._ties.items():
             if degrees[tie] > 0:
                 without = polynomial.subs({tie: 0})
-                times = ((polynomial - without) / self._context.gen(tie)).subs({sign: 0})
-                vanishes = not len(times) or _exactly(times, base) is not None
+                times = ((polynomial - without) / self._context.gen(tie)).subs(self._at_tie[tie])
+                vanishes = not len(times) or exactly(times, base) is not None
                 polynomial = without if vanishes else without + self._context.gen(tie) * times
         return polynomial
 
@@ -262,12 +302,10 @@ class Quotients:
         generator = self._context.gen(number)
         result = self._context.constant(0)
         factors = [generator**exponent for exponent in range(power)]
-        while len(polynomial):  # c0 + c1 g + c2 g² + …, one coefficient after the other
-            for place, factor in enumerate(factors):
-                coefficient = polynomial.subs({number: 0})
-                result = result + self._times(coefficient, factor)
-                polynomial = (polynomial - coefficient) / generator
-                factors[place] = self._times(factor, value)
+        for exponent, coefficient in enumerate(self._coefficients(polynomial, number)):
+            place = exponent % power
+            result = result + self._times(coefficient, factors[place])
+            factors[place] = self._times(factors[place], value)
         self.spend(STEPS_PER_TERM * len(result))
         return result
 
@@ -322,7 +360,7 @@ class Quotients:
         return {switch for number in used for switch in self.generators[number].hidden}
 
 
-def _exactly(polynomial: fmpq_mpoly, factor: fmpq_mpoly) -> fmpq_mpoly | None:
+def exactly(polynomial: fmpq_mpoly, factor: fmpq_mpoly) -> fmpq_mpoly | None:
     """Return polynomial / factor if that is a polynomial, and sure to be found in a moment.
 
     In the factor's variables the quotient has no more monomials than its degrees allow, whatever a worker sends.

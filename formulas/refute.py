@@ -24,6 +24,7 @@ from formulas.symbols import Symbol, Symbols
 from formulas.tree import Comparison, Name, Node, Number, Product, Transposed
 from formulas.values import (
     ONE,
+    TOO_LARGE,
     UNIT,
     ZERO,
     Assignment,
@@ -53,6 +54,9 @@ LONGEST: Final = 5_000  # assignments in all
 FIRST_PRECISION: Final = 64  # bits; decides nearly everything
 LAST_PRECISION: Final = 512
 MOST_LOOKED_AT_CLOSER: Final = 6  # assignments at which balls that overlap are made smaller
+MOST_TOO_LARGE: Final = (
+    6  # assignments at which a formula takes more work than it may; one that does there does elsewhere
+)
 MOST_SHRINKS: Final = 120  # assignments tried to make a counterexample smaller
 MOST_SMALLER_SIZES: Final = 12  # choices of sizes tried for it
 MOST_STEPS_IN_ALL: Final = 600_000  # of all evaluations for one answer; a usual one takes 10 to 100 thousand
@@ -83,13 +87,14 @@ class Counterexample:
 class Agreement:
     """No difference at `tried` assignments, `exact` of them in exact arithmetic, elsewhere none above `worst`.
 
-    If `tried` is 0 nothing at all is known, and `why` says what was in the way.
+    At `unknown` more nothing could be computed, and `why` says what was in the way.
     """
 
     tried: int
     exact: int = 0
     worst: float = 0.0
     why: str = ""
+    unknown: int = 0
 
 
 # --- Drawing values --------------------------------------------------------------------------------------------------
@@ -573,6 +578,10 @@ class _Outcome:
     why: str = ""
     gap: float = 0.0
 
+    @property
+    def is_too_large(self) -> bool:
+        return self.why == TOO_LARGE
+
     def refutes(self) -> bool:
         return self.finding in {_Finding.VALUE, _Finding.SHAPE, _Finding.UNDEFINED}
 
@@ -594,7 +603,7 @@ class _Question:
     def at(self, made: Assignment, precision: int) -> _Outcome:
         """Compare both formulas at an assignment. Raises what is wrong with the shapes of the expected one."""
         if self.steps > MOST_STEPS_IN_ALL:
-            return _Outcome(_Finding.UNKNOWN, why="too large")
+            return _Outcome(_Finding.UNKNOWN, why=TOO_LARGE)
         with ctx.workprec(precision):
             evaluation = self.interpreter.at(made)
             try:
@@ -733,22 +742,26 @@ class _Search:
                 tried, exactly = tried + 1, exactly + 1
             elif outcome.finding is not _Finding.SKIPPED:
                 unsure.append((draft, made, outcome))
+            if sum(each.is_too_large for _, _, each in unsure) == MOST_TOO_LARGE:
+                break
         closer = self._closer(unsure)
         if isinstance(closer, Counterexample):
             return closer
         if undefined is not None:
             return self._shrunk(undefined, _Finding.UNDEFINED)
         tried += closer.tried
-        why = "" if tried else closer.why or "the expected formula has no value at any assignment tried"
-        return Agreement(tried, exactly + closer.exact, closer.worst, why)
+        why = closer.why or ("" if tried else "the expected formula has no value at any assignment tried")
+        return Agreement(tried, exactly + closer.exact, closer.worst, why, closer.unknown)
 
     def _closer(self, unsure: Sequence[tuple[_Draft, Assignment, _Outcome]]) -> Counterexample | Agreement:
         """Look with more precision where balls overlapped or no value was found."""
-        tried, exactly, looked, worst, why = 0, 0, 0, 0.0, ""
+        tried, exactly, looked, worst, why, unknown = 0, 0, 0, 0.0, "", 0
         for draft, made, first in unsure:
             outcome = first
             wide = outcome.finding is _Finding.UNKNOWN or outcome.gap > 1e-9
-            if looked < MOST_LOOKED_AT_CLOSER or (wide and looked < 2 * MOST_LOOKED_AT_CLOSER):
+            if outcome.is_too_large:
+                pass  # more precision takes more work, not less
+            elif looked < MOST_LOOKED_AT_CLOSER or (wide and looked < 2 * MOST_LOOKED_AT_CLOSER):
                 looked += 1
                 outcome = self.question.at(made, LAST_PRECISION)
             if outcome.finding is _Finding.SHAPE:
@@ -761,7 +774,8 @@ class _Search:
                 worst = max(worst, outcome.gap)
             else:
                 why = why or outcome.why
-        return Agreement(tried, exactly, worst, why)
+                unknown += 1
+        return Agreement(tried, exactly, worst, why, unknown)
 
     # Shrinking
 

@@ -56,6 +56,7 @@ MOST_BITS: Final = 10_000  # of a rational's numerator or denominator
 MOST_SIZE: Final = 64  # rows or columns of a matrix
 MOST_DEGREE: Final = 16  # of a polynomial in random entries
 DEEPEST: Final = 150  # levels of a tree
+TOO_LARGE: Final = "too large"  # why an evaluation that takes more than all these was given up
 PRECISION: Final = 128  # bits of a ball
 
 Read: TypeAlias = Callable[[str, Symbols], Node]
@@ -240,7 +241,7 @@ def _with_article(value: Value) -> str:
 
 
 def _too_large() -> Undecided:
-    return Undecided("too large")
+    return Undecided(TOO_LARGE)
 
 
 def exact(value: int | Fraction | fmpq) -> fmpq:

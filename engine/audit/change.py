@@ -81,34 +81,50 @@ def changes(part: Part, operators: Mapping[str, Operator]) -> list[Change]:
     definition = definitions(part.stem)[part.name]
     scope = Scope.of(definition)
     texts: dict[str, int] = {}
-    seen = {ast.unparse(definition)}
+    seen: set[tuple[int, str]] = set()
     found = []
     for place, node in _nodes(definition):
+        line = _line(definition, place)
+        seen.add((id(line), ast.unparse(line)))
         for name, look in operators.items():
             for new in look(node, scope):
-                changed = _changed(definition, place, new)
+                changed = id(line), _unparsed(definition, place, new)
                 if changed in seen:
                     continue
                 seen.add(changed)
-                text = _described(definition, place, node, new)
+                text = _described(node, new, line)
                 texts[text] = texts.get(text, 0) + 1
                 numbered = text if texts[text] == 1 else f"{text} ({texts[text]})"
                 found.append(Change(part, place, name, new, numbered))
     return found
 
 
-def _described(definition: Definition, place: Place, node: ast.AST, new: ast.AST) -> str:
-    """Say what a change does; a short piece is told with the line it stands in."""
-    old = ast.unparse(node)
-    text = f"{old} → {ast.unparse(ast.fix_missing_locations(new))}"
-    if len(old) > SHORT or isinstance(node, ast.stmt):
-        return text
+def _line(definition: Definition, place: Place) -> ast.AST:
+    """Return the innermost statement that holds a place."""
     here: Any = definition
     line: ast.AST = definition
-    for name, position in place:
+    for name, position in place[:-1]:
         value = getattr(here, name)
         here = value[position] if position >= 0 else value
         line = here if isinstance(here, ast.stmt) else line
+    return line
+
+
+def _unparsed(definition: Definition, place: Place, new: ast.AST) -> str:
+    """Return the line with a change in it; the change is made and taken back."""
+    old = _replace(definition, place, ast.fix_missing_locations(new))
+    try:
+        return ast.unparse(_line(definition, place))
+    finally:
+        _replace(definition, place, old)
+
+
+def _described(node: ast.AST, new: ast.AST, line: ast.AST) -> str:
+    """Say what a change does; a short piece is told with the line it stands in."""
+    old = ast.unparse(node)
+    text = f"{old} → {ast.unparse(new)}"
+    if len(old) > SHORT or isinstance(node, ast.stmt):
+        return text
     return f"{text} in {ast.unparse(line).splitlines()[0]}"
 
 
@@ -136,22 +152,20 @@ def _nodes(definition: Definition) -> Iterator[tuple[Place, ast.AST]]:
     yield from visit(definition, ())
 
 
-def _changed(definition: Definition, place: Place, new: ast.AST) -> str:
-    tree = copy.deepcopy(definition)
-    _replace(tree, place, copy.deepcopy(new))
-    return ast.unparse(ast.fix_missing_locations(tree))
-
-
-def _replace(tree: ast.AST, place: Place, new: ast.AST) -> None:
+def _replace(tree: ast.AST, place: Place, new: ast.AST) -> ast.AST:
+    """Put a node in its place and return what was there."""
     node: Any = tree
     for name, position in place[:-1]:
         value = getattr(node, name)
         node = value[position] if position >= 0 else value
     name, position = place[-1]
+    old: ast.AST = getattr(node, name)
     if position >= 0:
+        old = getattr(node, name)[position]
         getattr(node, name)[position] = new
     else:
         setattr(node, name, new)
+    return old
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import pairwise
 
-from engine.audit.change import Operator, Scope, called, expression, key_of, subject, with_fields
-from engine.audit.source import CONVERSIONS
+from engine.audit.change import Change, Operator, Scope, called, changes, expression, key_of, subject, with_fields
+from engine.audit.source import CONVERSIONS, Part
 
 OPERATORS: dict[str, Operator] = {}
 
@@ -20,6 +21,12 @@ def operator(name: str) -> Callable[[Operator], Operator]:
         return look
 
     return register
+
+
+@cache
+def wrong_changes(part: Part) -> list[Change]:
+    """Return every wrong change of a definition."""
+    return changes(part, OPERATORS)
 
 
 def _exchanged(values: Sequence[ast.expr]) -> Iterator[list[ast.expr]]:

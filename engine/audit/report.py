@@ -57,9 +57,9 @@ class Report:
         """The wrong implementations nothing caught."""
         return [fate for fate in [*self.mutants, *self.named] if not fate.caught]
 
-    def of_kind(self, *kinds: Kind) -> list[Fate]:
-        """Return the generated implementations that turned out to be something else than wrong."""
-        return [fate for item in self.items for fate in (*item.mutants, *item.pairs) if fate.kind in kinds]
+    def of_kind(self, kind: Kind) -> list[Fate]:
+        """Return the generated implementations of a kind."""
+        return [fate for item in self.items for fate in (*item.mutants, *item.pairs) if fate.kind is kind]
 
     @property
     def problems(self) -> list[str]:
@@ -67,6 +67,7 @@ class Report:
         names = {fate.name for fate in self.survivors}
         audited = {item.id for item in self.items}
         found = [f"survived: {fate.name}" for fate in self.survivors if fate.name not in self.explained]
+        found += [f"wrong, but proved: {fate.name}" for fate in self.survivors if fate.proved]
         found += [
             f"explained, but no such survivor: {name}"
             for name in self.explained
@@ -177,10 +178,11 @@ class Report:
         for kind in (BY_HAND, BY_RULE, BY_TYPE):
             yield f"right implementations {kind}", f"{_share(*self.variants(kind))} accepted"
         yield "not counted: raise on everything", f"{len(self.of_kind(Kind.RAISES))}"
-        yield (
-            "not counted: equal to the reference",
-            (f"{len(self.of_kind(Kind.PROVED))} proved, {len(self.of_kind(Kind.EQUAL))} on the sample"),
-        )
+        equal = self.of_kind(Kind.EQUAL)
+        proved = sum(fate.proved for fate in equal)
+        yield "not counted: equal to the reference", f"{proved} proved, {len(equal) - proved} on the sample"
+        yield "wrong implementations proved right", f"{sum(fate.proved for fate in self.survivors)}"
+        yield "caught, but right in exact arithmetic", f"{sum(fate.proved and fate.caught for fate in mutants)}"
 
     def __str__(self) -> str:
         width = max(len(item.id) for item in self.items)
@@ -206,7 +208,7 @@ class Report:
             f"{_caught(item.named)}/{len(item.named)}",
             f"{100 * sum(fate.typical for fate in both) / max(1, len(both)):.0f} %",
             f"{statistics.median(inputs) if inputs else 0:g}",
-            f"{sum(fate.kind in (Kind.EQUAL, Kind.PROVED) for fate in (*item.mutants, *item.pairs))}",
+            f"{sum(fate.kind is Kind.EQUAL for fate in (*item.mutants, *item.pairs))}",
             f"{sum(fate.kind is Kind.RAISES for fate in (*item.mutants, *item.pairs))}",
             f"{sum(not each.rejected for each in item.variants)}/{len(item.variants)}",
         ]
@@ -231,7 +233,7 @@ class Report:
             all=len(checks),
             useless="\n".join(f"- `{check.id}`" for check in checks if not check.needed) or "None.",
             seed=OTHER_SEED,
-            equal=_listed(self.of_kind(Kind.EQUAL, Kind.PROVED)) or "None.",
+            equal=_listed(self.of_kind(Kind.EQUAL)) or "None.",
         )
 
     def _survivors(self) -> str:
@@ -290,6 +292,7 @@ def _record(fate: Fate) -> dict[str, Any]:
         "kills": dict(fate.kills),
         "stopped": fate.stopped,
         "typical": fate.typical,
+        "proved": fate.proved,
         "diagnosis": list(fate.diagnosis),
         "diff": fate.diff,
     }
@@ -299,9 +302,9 @@ def _listed(fates: Sequence[Fate]) -> str:
     by_item: dict[str, list[str]] = {}
     for fate in fates:
         item, change = fate.name.split(" | ", 1)
-        by_item.setdefault(item, []).append(change)
+        by_item.setdefault(item, []).append(f"`{change}`" + (" (proved)" if fate.proved else ""))
     return "\n".join(
-        f"- `{item}`\n" + "\n".join(f"  - `{change}`" for change in changes) for item, changes in by_item.items()
+        f"- `{item}`\n" + "\n".join(f"  - {change}" for change in changes) for item, changes in by_item.items()
     )
 
 

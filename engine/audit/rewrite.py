@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
+from functools import cache
 
-from engine.audit.change import Operator, Scope, called, expression, subject, with_fields
+from engine.audit.change import Change, Operator, Scope, called, changes, expression, subject, with_fields
+from engine.audit.source import Part
 
 
 def _exchanged(node: ast.AST, _scope: Scope) -> Iterator[ast.AST]:
@@ -122,3 +124,9 @@ REWRITES: Mapping[str, Operator] = {
     "other formula": _other_formula,
     "other name": _other_name,
 }
+
+
+@cache
+def right_changes(part: Part) -> list[Change]:
+    """Return every change of a definition that changes no value."""
+    return changes(part, REWRITES)

@@ -17,14 +17,16 @@ from checks.contract import SIGNATURES, TOOLS
 from checks.misconception import Misconception, functions_of
 from engine.audit import typical
 from engine.audit.apart import TimeIsUp, apart, within_time
-from engine.audit.change import Change, Mutant, changes, compatible
-from engine.audit.mutate import OPERATORS
+from engine.audit.change import Change, Mutant, compatible
+from engine.audit.mutate import wrong_changes
 from engine.audit.sample import Sample, reseed
-from engine.audit.source import Find, Implementation, found_in, is_item, load, parts_of
+from engine.audit.source import Find, Implementation, Loaded, is_item, load, parts_of
 from engine.audit.variant import BY_HAND, Variant, variants_of
 from engine.corpus import Recording, draw, reference_module
 from engine.diagnosis import Diagnostician, misconceptions
+from engine.experiments import EXPERIMENTS
 from engine.forking import forked
+from engine.proving import prove_in_process
 from engine.rubric import Item, Rubric
 from engine.verify import diagnosed, failure_on, first_calls
 from engine.worker import tools
@@ -41,7 +43,6 @@ class Kind(StrEnum):
     WRONG = "wrong"
     RAISES = "raises on everything"  # caught by any call at all: no merit of the checks
     EQUAL = "equal on the sample"
-    PROVED = "proved equal"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,7 @@ class Fate:
     diff: str = ""
     faults: tuple[str, ...] = ()  # checks that fell over: our own mistakes
     missed: bool = False  # the sample saw no difference
+    proved: bool = False  # equal to the reference in exact arithmetic (engine/proving.py)
 
     @property
     def caught(self) -> bool:
@@ -93,10 +95,7 @@ class ItemAudit:
     seconds: float
 
 
-Prover = Callable[[Mutant], bool]  # True only if the mutant is proved equal to the reference
-
-
-def audit(rubric: Rubric, jobs: int, told: Callable[[str], None], prove: Prover | None = None) -> list[ItemAudit]:
+def audit(rubric: Rubric, jobs: int, told: Callable[[str], None]) -> list[ItemAudit]:
     """Audit all items of code of a rubric."""
     items = rubric.code_items
     if any(item.id in TORCH for item in items):
@@ -107,7 +106,7 @@ def audit(rubric: Rubric, jobs: int, told: Callable[[str], None], prove: Prover 
     for number in (SEED, OTHER_SEED):
         _drawn[number] = draw(rubric.code_checks, number=number, examples=rubric.examples)
     _courts.clear()
-    _courts.update({item.id: Court(item, prove) for item in items})
+    _courts.update({item.id: Court(item) for item in items})
     misconceptions()  # imported here, once for all forks
     longest_first = sorted(_courts, key=lambda name: len(_courts[name].mutants()), reverse=True)
     found: dict[str, ItemAudit] = {}
@@ -158,16 +157,15 @@ class Court:
     recordings: list[Recording]
     sample: Sample
 
-    def __init__(self, item: Item, prove: Prover | None) -> None:
+    def __init__(self, item: Item) -> None:
         self.item = item.id
         self.functions = _functions(item)
-        self._prove = prove
 
     def mutants(self) -> list[Mutant]:
         """Return every implementation with one change in the item's functions or in what they call."""
         found: list[Mutant] = []
         for part in parts_of(self.item.split(".", 1)[0], self.functions):
-            possible = changes(part, OPERATORS)
+            possible = wrong_changes(part)
             if part.name not in self.functions and is_item(part):
                 chance = random.Random(f"{self.item} {part.name}")  # noqa: S311 - a choice that must repeat itself
                 possible = chance.sample(possible, min(BORROWED, len(possible)))
@@ -202,14 +200,22 @@ class Court:
 
     def _mutant_tried(self, mutant: Mutant, blank: Fate) -> Fate:
         try:
-            module = load(self.item, mutant.trees(), self.functions)
+            loaded = load(self.item, mutant.trees(), self.functions)
         except Exception:  # noqa: BLE001 - whatever a mutant does when it is imported
             return replace(blank, kind=Kind.RAISES, stopped=False)
-        suspect = Misconception(self.item, mutant.name, "", Implementation(module, self.item.split(".", 1)[1]))
-        fate = self._tried(found_in(module), blank)
-        if fate.kind is Kind.EQUAL and self._prove is not None and self._prove(mutant):
-            return replace(fate, kind=Kind.PROVED)
-        return replace(fate, diagnosis=self._named(suspect)) if fate.kills and not fate.stopped else fate
+        fate = self._tried(loaded.find, blank)
+        if fate.stopped or fate.kind is Kind.RAISES:
+            return fate
+        suspect = Misconception(self.item, mutant.name, "", Implementation(loaded.module, self.item.split(".", 1)[1]))
+        return replace(fate, proved=self._proved(loaded), diagnosis=self._named(suspect) if fate.kills else ())
+
+    def _proved(self, loaded: Loaded) -> bool:
+        if self.item not in EXPERIMENTS:
+            return False
+        try:
+            return within_time(partial(prove_in_process, self.item, loaded.find, loaded.namespaces)) is not None
+        except TimeIsUp:
+            return False
 
     def try_mistake(self, mistake: Misconception) -> Fate:
         """Find out who catches a named mistake, and whether it gets its name."""

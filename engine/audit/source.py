@@ -148,8 +148,21 @@ def found_in(module: ModuleType) -> Find:
     return find
 
 
-def load(item: str, changed: Mapping[str, ast.Module], functions: Iterable[str]) -> ModuleType:
-    """Run changed files of the reference and return a module of the item made with them.
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A changed reference: the module of an item, and the globals of all files it is made of."""
+
+    module: ModuleType
+    namespaces: list[dict[str, Any]]
+
+    @property
+    def find(self) -> Find:
+        """How to find its functions."""
+        return found_in(self.module)
+
+
+def load(item: str, changed: Mapping[str, ast.Module], functions: Iterable[str]) -> Loaded:
+    """Run changed files of the reference and return the item's module made with them.
 
     The reference itself stays as it is: the changed files are known by their names only meanwhile.
     """
@@ -164,7 +177,7 @@ def load(item: str, changed: Mapping[str, ast.Module], functions: Iterable[str])
         module = reference_module(item)
         for name in functions:  # the torch half of a module is looked up when it is asked for: ask now
             setattr(module, name, getattr(module, name))
-        return module
+        return Loaded(module, [vars(each) for name, each in sys.modules.items() if name.startswith("reference.")])
     finally:
         for name in [name for name in sys.modules if name.startswith("reference.")]:
             del sys.modules[name]

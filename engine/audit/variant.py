@@ -16,8 +16,8 @@ import numpy as np
 
 from checks.contract import FILES, SIGNATURES
 from checks.contract.signature import TEXT
-from engine.audit.change import Mutant, changes
-from engine.audit.rewrite import REWRITES
+from engine.audit.change import Mutant
+from engine.audit.rewrite import right_changes
 from engine.audit.source import Find, found_in, is_item, load, parts_of
 from engine.corpus import reference_module
 
@@ -79,12 +79,12 @@ def _found(each: Right) -> Find:
 
 def _by_rule(item: str, functions: Sequence[str]) -> list[Variant]:
     parts = [p for p in parts_of(item.split(".", 1)[0], functions) if p.name in functions or not is_item(p)]
-    mutants = [Mutant(item, (change,)) for part in parts for change in changes(part, REWRITES)]
+    mutants = [Mutant(item, (change,)) for part in parts for change in right_changes(part)]
     return [Variant(mutant.name, BY_RULE, partial(_loaded, mutant, functions)) for mutant in mutants]
 
 
 def _loaded(mutant: Mutant, functions: Sequence[str]) -> Find:
-    return found_in(load(mutant.item, mutant.trees(), functions))
+    return load(mutant.item, mutant.trees(), functions).find
 
 
 def _by_type(item: str) -> list[Variant]:

@@ -375,7 +375,7 @@ def kernel_support() -> str:
     # A process of its own: forking here would copy the judge's threads' locks.
     root = str(Path(__file__).resolve().parents[2])
     trial = subprocess.run(  # noqa: S603 - our own interpreter and our own code
-        [sys.executable, "-I", "-c", REHEARSAL, root, *sys.path],
+        [sys.executable, "-I", "-B", "-c", REHEARSAL, root, *sys.path],
         capture_output=True,
         text=True,
         check=False,

@@ -66,10 +66,17 @@ class StudentModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             linecache.cache[name] = (len(cell), None, cell.splitlines(keepends=True), name)
             try:
                 exec(self._compiled(cell, name), module.__dict__)  # noqa: S102 - running it is what the worker is for
-            except Exception as error:
+            except (Exception, SystemExit) as error:  # quit() ends a cell, too
                 if not file.is_notebook:
                     raise
-                print(f"{name}: {type(error).__name__}: {error}", file=sys.stderr)
+                print(f"{name}: {type(error).__name__}: {_text_of(error)}", file=sys.stderr)
+
+
+def _text_of(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001 - a student's __str__ can raise anything
+        return "(its message could not be shown)"
 
 
 class DisplayOnly(importlib.abc.MetaPathFinder, importlib.abc.Loader):

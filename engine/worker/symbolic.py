@@ -146,6 +146,7 @@ class Symbol(NDArrayOperatorsMixin):
 
     __slots__ = ("node", "value")
     __array_ufunc__ = _through_ufunc
+    __iter__ = None  # x[None] is possible, x[0] is not
 
     def __init__(self, node: int, value: Any) -> None:
         self.node = node
@@ -494,7 +495,7 @@ class SymbolArray(np.ndarray[Any, Any]):
         else:
             super().__setitem__(_decided(key), _objects(value) if isinstance(value, np.ndarray) else value)
 
-    def mean(self, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:  # noqa: ARG002 - NumPy's order
+    def mean(self, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:  # type: ignore[override]  # noqa: ARG002 - NumPy's order
         """Return the mean."""
         total = self.sum(axis=axis, keepdims=keepdims)
         return _out(np.divide(total, self.size // (np.size(total) or 1)), out)
@@ -594,7 +595,7 @@ def _decided(key: Any) -> Any:
     if isinstance(key, SymbolArray):
         entries = _objects(key)
         if all(isinstance(each, Truth | bool | np.bool) for each in entries.flat):
-            return np.frompyfunc(bool, 1, 1)(entries).astype(bool)
+            return np.asarray(np.frompyfunc(bool, 1, 1)(entries), dtype=bool)
         return entries.astype(np.int64)
     if isinstance(key, Truth):
         return bool(key)
@@ -827,6 +828,20 @@ class _Vectorized:
         return _kept(np.frompyfunc(self._function, len(given), 1)(*given))
 
 
+class _Joined:
+    """What np.r_ and np.c_ are for arrays of symbols."""
+
+    def __init__(self, real: Any, join: Callable[[list[Any]], Any]) -> None:
+        self._real = real
+        self._join = join
+
+    def __getitem__(self, key: Any) -> Any:
+        parts = [_prepared(each) for each in key] if isinstance(key, tuple) else [key]
+        if not any(True for _ in _symbols_in(parts)):
+            return _kept(self._real[key])
+        return _kept(self._join([_objects(np.atleast_1d(_objects(each))) for each in parts]))
+
+
 # ── math and builtins ─────────────────────────────────────────────────────────────────────────────────────────────
 
 _MATHS: dict[str, Callable[..., Any]] = {
@@ -846,7 +861,7 @@ def _keeping_math(function: Any) -> Any:
     @functools.wraps(function)
     def call(*arguments: Any, **options: Any) -> Any:
         given = [list(each) if isinstance(each, Iterator) else each for each in arguments]
-        given = [each.item() if isinstance(each, SymbolArray) and each.size == 1 else each for each in given]
+        given = [each.item() if isinstance(each, SymbolArray) and not each.ndim else each for each in given]
         if not any(True for _ in _symbols_in(given)):
             return function(*given, **options)
         symbolic = _MATHS.get(name) or _ELEMENTWISE.get(name)
@@ -914,6 +929,8 @@ def _replacements() -> dict[int, tuple[Any, Any]]:
     found |= {id(each): (each, _keeping(each)) for each in vars(np).values() if isinstance(each, kinds)}
     found |= {id(e): (e, _keeping_math(e)) for e in vars(math).values() if isinstance(e, BuiltinFunctionType)}
     found[id(np.vectorize)] = (np.vectorize, _Vectorized)
+    found[id(np.r_)] = (np.r_, _Joined(np.r_, np.concatenate))
+    found[id(np.c_)] = (np.c_, _Joined(np.c_, np.column_stack))
     for module in (np.linalg, np, math):  # the modules are copied: whoever else uses NumPy here notices nothing
         copied = ModuleType(module.__name__)
         copied.__getattr__ = functools.partial(getattr, module)  # type: ignore[method-assign]

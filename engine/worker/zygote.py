@@ -65,6 +65,7 @@ def _serve() -> None:
                 os.close(descriptor)
             _answer(control, {"spawned": worker})
         else:
+            overfull = overfull or scratch.is_overfull()
             ending = _end(worker)
             worker = 0
             scratch.empty()  # before the answer: whoever hears that it ended may ask for the next

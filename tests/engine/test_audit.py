@@ -13,9 +13,9 @@ import pytest
 from checks.contract import SIGNATURES
 from engine.audit import report, run, typical, variant
 from engine.audit.apart import TimeIsUp, apart, within_time
-from engine.audit.change import Mutant, changes, compatible
-from engine.audit.mutate import OPERATORS
-from engine.audit.rewrite import REWRITES
+from engine.audit.change import Mutant, compatible
+from engine.audit.mutate import OPERATORS, wrong_changes
+from engine.audit.rewrite import right_changes
 from engine.audit.run import Accepted, Fate, ItemAudit, Kind
 from engine.audit.sample import SCRIPTS, Sample
 from engine.audit.source import Part, definitions, found_in, load, parts_of
@@ -29,14 +29,14 @@ SMALL = "attention.causal_mask"
 CODE = [item.id for item in read_rubric().code_items]
 
 
-def only_change(part, text, operators=OPERATORS):
-    (found,) = [change for change in changes(part, operators) if change.text == text]
+def only_change(part, text):
+    (found,) = [change for change in wrong_changes(part) if change.text == text]
     return found
 
 
-def changed(item, part, text, operators=OPERATORS):
-    mutant = Mutant(item, (only_change(part, text, operators),))
-    return load(item, mutant.trees(), [item.split(".")[1]])
+def changed(item, part, text):
+    mutant = Mutant(item, (only_change(part, text),))
+    return load(item, mutant.trees(), [item.split(".")[1]]).module
 
 
 # ------------------------------------------------------------------------------ mutants
@@ -45,13 +45,13 @@ def changed(item, part, text, operators=OPERATORS):
 def test_every_operator_finds_something_to_change():
     parts = {part for item in CODE for part in parts_of(item.split(".")[0], [item.split(".")[1]])}
     parts |= set(parts_of("language_model", ["train_char_model", "char_log_probs", "preprocess"]))
-    found = Counter(change.operator for part in parts for change in changes(part, OPERATORS))
+    found = Counter(change.operator for part in parts for change in wrong_changes(part))
     assert set(found) == set(OPERATORS)
     assert sum(found.values()) > 3000
 
 
 def test_mutants_have_names_of_their_own_and_compile():
-    found = changes(Part("gates", "_lstm_step"), OPERATORS)
+    found = wrong_changes(Part("gates", "_lstm_step"))
     mutants = [Mutant("gates.lstm_cell", (change,)) for change in found]
     assert len({mutant.name for mutant in mutants}) == len(mutants)
     assert len({mutant.diff() for mutant in mutants}) == len(mutants), "two that read the same are one"
@@ -62,9 +62,9 @@ def test_mutants_have_names_of_their_own_and_compile():
 
 def test_a_change_is_named_by_what_it_does():
     part = Part("attention", "softmax")
-    names = [change.name for change in changes(part, OPERATORS)]
+    names = [change.name for change in wrong_changes(part)]
     assert "softmax: np.exp(shifted) → np.exp(-shifted) in weights = np.exp(shifted)" in names
-    assert names == [change.name for change in changes(part, OPERATORS)]
+    assert names == [change.name for change in wrong_changes(part)]
 
 
 def test_an_item_is_made_of_what_it_calls_across_files():
@@ -97,7 +97,7 @@ def test_two_changes_go_together_unless_one_replaces_the_other():
 
 
 def test_pairs_are_the_same_every_time():
-    single = changes(Part("attention", "softmax"), OPERATORS)
+    single = wrong_changes(Part("attention", "softmax"))
     names = [mutant.name for mutant in run.pairs_of("attention.softmax", single)]
     assert len(names) == len(set(names)) == run.PAIRS
     assert names == [mutant.name for mutant in run.pairs_of("attention.softmax", single)]
@@ -114,9 +114,9 @@ def softmax_sample():
 def test_the_sample_knows_the_reference_and_right_rewrites(softmax_sample):
     part = Part("attention", "softmax")
     assert softmax_sample.disagreement(found_in(reference_module("attention.softmax"))) is None
-    for change in changes(part, REWRITES):
-        module = load("attention.softmax", Mutant("attention.softmax", (change,)).trees(), ["softmax"])
-        assert softmax_sample.disagreement(found_in(module)) is None, change.name
+    for change in right_changes(part):
+        loaded = load("attention.softmax", Mutant("attention.softmax", (change,)).trees(), ["softmax"])
+        assert softmax_sample.disagreement(loaded.find) is None, change.name
 
 
 @pytest.mark.parametrize("text", [
@@ -219,7 +219,7 @@ def test_the_command_writes_a_page_and_json_and_says_whether_all_is_good(tmp_pat
 
 def test_a_right_implementation_that_is_turned_away_is_told(audited):
     (item,) = read_rubric().only([SMALL]).code_items
-    court = run.Court(item, None)
+    court = run.Court(item)
     court.prepare()
     wrong = variant.Variant("wrong", variant.BY_HAND, lambda: lambda _: np.tri)
     rejected = court.try_variant(wrong).rejected

@@ -80,6 +80,7 @@ EQUAL = {
     "relu of a positive multiple": (lambda a, b: np.maximum(np.exp(a) * b, 0), lambda a, b: np.exp(a) * np.maximum(b, 0)),
     "absolute value": (lambda a: abs(a), lambda a: np.sqrt(a * a)),
     "square of a sign": (lambda a: np.sign(a) * abs(a), lambda a: a),
+    "known at zero": (lambda z: 0.5 + np.sign(z) * (sigmoid(abs(z)) - 0.5), sigmoid),
     "larger of two": (lambda a, b: np.maximum(a, b), lambda a, b: (a + b + abs(a - b)) / 2),
     "larger and smaller": (lambda a, b: np.maximum(a, b) + np.minimum(a, b), lambda a, b: a + b),
     "largest": (lambda a, b, c: np.max([a, b, c, a]), lambda a, b, c: max(c, b, a)),
@@ -316,7 +317,7 @@ def test_nothing_that_differs_at_a_point_is_proved():
     (1e-8, ("number", Fraction(1, 10**8))), (1 / 3, ("number", Fraction(1, 3))), (2 / 3 + 1 / 7, ("number", Fraction(17, 21))),
     (math.sqrt(2), ("root", Fraction(2))), (1 / np.sqrt(3), ("root", Fraction(1, 3))), (3**-0.5, ("root", Fraction(1, 3))),
     (math.log(2), ("log", Fraction(2))), (math.log(10000.0), ("log", Fraction(10000))), (-math.log(3), ("log", Fraction(1, 3))),
-    (math.pi / 4, ("pi", Fraction(1, 4))), (math.e, ("exp", Fraction(1))), (1 / math.e, ("exp", Fraction(-1))),
+    (math.pi / 4, ("pi", Fraction(1, 4))), (np.log10(2.0), ("log10", Fraction(2))), (math.log2(3), ("log2", Fraction(3))), (math.e, ("exp", Fraction(1))), (1 / math.e, ("exp", Fraction(-1))),
     (0.044715, ("number", Fraction(44715, 10**6))), (1e9, ("number", Fraction(10**9))),
 ])  # fmt: skip
 def test_a_constant_is_read_as_the_simple_number_it_rounds(value, meaning):

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import hashlib
 import io
 import json
 import os
@@ -23,7 +24,7 @@ import tempfile
 import time
 import traceback
 import zlib
-from collections import deque
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -32,6 +33,7 @@ from typing import Any
 
 import msgspec
 
+from checks.subject import Kept
 from engine import gradebook, judge, results, sandbox
 from engine.corpus import Recording, draw
 from engine.pipeline import Judge
@@ -76,23 +78,46 @@ class Plan:
         return cls(item, verb, skip, often, chance.choice((lie.__name__, lie.__name__, "")), chance.getrandbits(32))
 
 
-class Genuine:
-    """What an honest worker would answer: what the reference returned when the calls were recorded.
+class Objects:
+    """The objects a worker has made: by number, the call that made each and how often that call was made before.
 
-    Two checks may ask the same of two different objects; then the answers come in the order of the checks.
+    The same call makes the same bigram model every time, and a network with other weights.
     """
 
-    def __init__(self, recordings: Sequence[Recording]) -> None:
-        self._by_payload: dict[bytes, deque[dict[str, Any]]] = {}
-        self._by_function: dict[str, dict[str, Any]] = {}
-        for recording in recordings:
-            for call in (call for example in recording.examples for call in example.calls):
-                returned = True if call.store is not None else call.returned
-                reply = {"returned": returned, "arguments": list(call.arguments) if call.keep else None}
-                self._by_payload.setdefault(call.payload, deque()).append(reply)
-                self._by_function.setdefault(call.function, reply)
+    def __init__(self) -> None:
+        self._made: Counter[str] = Counter()
+        self._makers: dict[int, tuple[str, int]] = {}
 
-    def reply(self, payload: bytes) -> dict[str, Any]:
+    def add(self, number: int, maker: str) -> None:
+        self._makers[number] = maker, self._made[maker]
+        self._made[maker] += 1
+
+    def keys(self, function: str, arguments: Sequence[Any]) -> Iterator[str]:
+        """Yield what tells a call apart, the very objects it was given first, then any that were made alike."""
+        for shown in (lambda maker: f"{maker[0]} {maker[1]}", lambda maker: maker[0]):
+            told = [
+                shown(self._makers.get(each.number, ("", 0))) if isinstance(each, Kept | wire.Kept) else each
+                for each in arguments
+            ]
+            yield hashlib.sha256(wire.pack([function, told])).hexdigest()
+
+
+class Genuine:
+    """What an honest worker would answer: what the reference returned when the calls were recorded."""
+
+    def __init__(self, recordings: Sequence[Recording]) -> None:
+        self._returned: dict[str, Any] = {}  # by call, and by function for calls that were not recorded
+        objects = Objects()
+        for call in (call for each in recordings for example in each.examples for call in example.calls):
+            returned = True if call.store is not None else call.returned
+            keys = [*objects.keys(call.function, call.arguments), call.function]
+            for key in keys:
+                self._returned.setdefault(key, returned)
+            if call.store is not None:
+                objects.add(call.store, keys[-2])
+
+    def reply(self, payload: bytes, objects: Objects) -> dict[str, Any]:
+        """Answer a request of a worker that has made these objects by now."""
         verb, *rest = wire.unpack(payload)
         if verb == "load":
             return {"loaded": len(rest[0])}
@@ -101,11 +126,14 @@ class Genuine:
         if verb == "count":
             sizes = [len(each) for each in rest[2] if hasattr(each, "shape") and each.ndim]
             return {"multiply_adds": sum(sizes), "elementwise": sizes[0], "lost": ""}
-        if verb == "call":
-            known = self._by_payload.get(payload, deque([self._by_function[rest[1]]]))
-            known.rotate(-1)
-            return known[-1]
-        return {}
+        if verb != "call":
+            return {}
+        _, function, arguments, keep, store = rest
+        keys = [*objects.keys(function, arguments), function]
+        if store is not None:
+            objects.add(store, keys[-2])
+        returned = next(self._returned[key] for key in keys if key in self._returned)
+        return {"returned": returned, "arguments": arguments if keep else None}
 
 
 class Liar:
@@ -119,6 +147,7 @@ class Liar:
         self._chance = Random(f"{plan.seed}:{number}")
         self._genuine = genuine
         self._asked: dict[str, int] = {}
+        self._objects = Objects()
         self._log = log
 
     def live(self, told: Sequence[list[lies.Act]] | None) -> None:
@@ -137,7 +166,7 @@ class Liar:
     def _acts(self, request: bytes) -> list[lies.Act]:
         verb = wire.unpack(request)[0]
         asked = self._asked[verb] = self._asked.get(verb, -1) + 1
-        reply = self._genuine.reply(request)
+        reply = self._genuine.reply(request, self._objects)
         payload = wire.pack(reply)
         plan = self._plan
         if verb != plan.verb or asked < plan.skip or self._chance.random() > plan.often:
