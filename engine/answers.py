@@ -36,7 +36,7 @@ LONGEST_TEXT = 20_000
 DEEPEST_KEY = 30  # parts of a name
 MOST_TOLD = 20  # of what is wrong with a file: nobody reads more
 LONGEST_NAME = 80
-_DEEP_KEY = re.compile(r"""(?<![\w"'-])(?:[\w"'-]++\s*+\.\s*+){%d}""" % DEEPEST_KEY)
+_DEEP_KEY = re.compile(rf"""(?<![\w"'-])(?:[\w"'-]++\s*+\.\s*+){{{DEEPEST_KEY}}}""")
 MOST_ZEROS = 300  # before or after the point of a number
 
 
