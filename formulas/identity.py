@@ -52,11 +52,12 @@ CONNECTIVES = frozenset({*COMPARISONS, "not", "and"})
 REAL, POSITIVE_INPUT, SHARE, LAST_SHARE = "real", "positive", "share", "last share"  # kinds of inputs
 
 ULPS = 4  # how far a constant may be from the simple number it stands for, in units of its last place
-MOST_WORK = 3_000_000  # steps; some seconds
+MOST_WORK = 1_500_000  # steps; a second or two
 MOST_RESTARTS = 12
 MOST_GENERATORS = 400
 LARGEST_POWER = 12
 NO_SWITCH = -1
+MOST_HIDDEN = 3  # signs of one node that are tried both ways
 ROUNDED = 9  # decimals in which values must agree to be worth a proof
 LARGE = 10  # terms: what is smaller stays as it is
 
@@ -331,7 +332,8 @@ class NormalForm:
 
     def _unfolded(self, node: int, found: Quotient, context: Context) -> Quotient:
         """Do without a sign that is hidden, as in e^-|x|, if both its values lead to the same normal form."""
-        for switch in sorted(self._field.hidden_in(found) - {s for s, _ in context}):
+        hidden = sorted(self._field.hidden_in(found) - {s for s, _ in context})
+        for switch in hidden if len(hidden) <= MOST_HIDDEN else ():
             for one in (NOT_NEGATIVE, POSITIVE):
                 first, second = (self.of(node, _refined(context, switch, s)) for s in (one, ALWAYS - one))
                 if not self._field.hidden_in(first) & {switch} and self._field.same(first, second):

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
-from flint import fmpq, fmpq_mpoly, fmpq_mpoly_ctx
+from flint import fmpq, fmpq_mpoly, fmpq_mpoly_ctx, fmpz
 from flint.utils.flint_exceptions import DomainError
 
 ALWAYS = frozenset({-1, 0, 1})  # the signs a number may have, if nothing is known
@@ -78,7 +78,7 @@ class Quotients:
         self._related: list[int] = []  # generators with a relation
         self._positive: list[fmpq_mpoly] = []  # sums that are positive, whatever their terms look like
         self._ties: dict[int, fmpq_mpoly] = {}  # by generator [p = 0]: p
-        self._at_tie: dict[int, dict[int, fmpq | int]] = {}  # and what other generators are where p = 0
+        self._at_tie: dict[int, dict[str | int, int | fmpz | fmpq]] = {}  # and what other generators are where p = 0
         self._size = size
         self.left = budget  # steps
 

@@ -20,8 +20,9 @@ from engine.worker.lockdown import die_with_parent
 
 Result = TypeVar("Result")
 
-SECONDS = 20.0  # of processor time for one piece of work: what a slow machine does is no matter
-PATIENCE = 900.0  # of wall-clock time for a whole process, should it be stuck where no signal reaches it
+SECONDS = 60.0  # of processor time for one piece of work: how slow the machine is makes no difference
+ALL_SECONDS = 600  # of processor time for a whole process, should it be stuck where no handler runs
+PATIENCE = 3600.0  # of wall-clock time: whoever waits for that long without computing is our own mistake
 MEMORY = 4 << 30
 
 
@@ -45,7 +46,7 @@ def within_time(work: Callable[[], Result], seconds: float = SECONDS) -> Result:
 
 
 def apart(work: Callable[[], Result], patience: float = PATIENCE) -> Result | None:
-    """Do the work in a fork of this process; None if it died or was stuck.
+    """Do the work in a fork of this process; None if it died, of its own fault or of computing without end.
 
     What goes wrong in our own code there is raised here.
     """
@@ -62,6 +63,8 @@ def apart(work: Callable[[], Result], patience: float = PATIENCE) -> Result | No
     if payload is None:
         os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
+    if payload is None:
+        raise GraderFault(f"a process of the audit hung for {patience:g} seconds")
     if not payload:
         return None
     good, value = pickle.loads(payload)  # noqa: S301 - from our own fork
@@ -74,6 +77,7 @@ def apart(work: Callable[[], Result], patience: float = PATIENCE) -> Result | No
 def _child(work: Callable[[], object], writing: int) -> NoReturn:
     gc.disable()  # it would visit, and so copy, all we have drawn
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_CPU, (ALL_SECONDS, ALL_SECONDS))
     warnings.simplefilter("ignore")
     try:
         payload = pickle.dumps((True, work()))

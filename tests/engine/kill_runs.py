@@ -242,9 +242,10 @@ def living_descendants() -> list[tuple[int, str]]:
     for folder in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
             state, parent = (folder / "stat").read_text(errors="replace").rsplit(")", 1)[1].split()[:2]
-            if state not in "ZX":
+            command = (folder / "cmdline").read_text(errors="replace")[:80].replace("\0", " ")
+            if state not in "ZX":  # only now: it may have gone while we read
                 parents[int(folder.name)] = int(parent)
-                commands[int(folder.name)] = (folder / "cmdline").read_text(errors="replace")[:80].replace("\0", " ")
+                commands[int(folder.name)] = command
     ours, grown = {os.getpid()}, True
     while grown:
         below = {process for process, parent in parents.items() if parent in ours} - ours
@@ -279,6 +280,7 @@ def main() -> int:
             number = chance.choice(KILLS_IN_A_ROW)
             campaign.trial(planned[:number])
             planned = planned[number:]
+            print(f"{campaign.kills} kills, {len(campaign.problems)} problems", file=sys.stderr, flush=True)
     for name in PHASES:
         print(f"{campaign.phases[name]:5} kills while {name}")
     print(

@@ -161,9 +161,10 @@ def test_work_apart_gives_its_result_and_changes_nothing_here():
     assert not place
 
 
-def test_work_that_dies_or_is_stuck_is_none_and_a_fault_of_ours_is_told():
+def test_work_that_dies_is_none_and_a_fault_of_ours_is_told():
     assert apart(lambda: os._exit(3)) is None
-    assert apart(lambda: time.sleep(60), patience=0.2) is None
+    with pytest.raises(GraderFault, match="hung"):
+        apart(lambda: time.sleep(60), patience=0.2)
     with pytest.raises(GraderFault, match="ZeroDivisionError"):
         apart(lambda: 1 / 0)
 
