@@ -262,8 +262,8 @@ def _audit(given: argparse.Namespace) -> int:
     from engine.audit.run import audit
     from engine.rubric import read_rubric
 
-    rubric = read_rubric().only(given.only)
-    items = audit(rubric, given.jobs, told=lambda line: print(line, file=sys.stderr, flush=True))
+    rubric = read_rubric()
+    items = audit(rubric, given.only, given.jobs, told=lambda line: print(line, file=sys.stderr, flush=True))
     report = Report(items, frozenset(check.id for check in rubric.public().code_checks), read_explained())
     print(json.dumps(report.as_record(), indent=1, ensure_ascii=False) if given.json else str(report))
     if given.write is not None:

@@ -202,16 +202,18 @@ _ARGUMENTS: Mapping[str, Sequence[tuple[Any, ...]]] = {
         (_reals(2, 2), *[_reals(2, 2, 2)] * 3, _reals(4, 2)),
         (_reals(2, 2, 1), *[_reals(2, 1, 2)] * 3, _reals(4, 1), _reals(2, 2, 2, plain={1: HIDDEN})),
     ],
-    "attention.relative_bias_attention": [(_reals(2, 2), _reals(2, 2), _reals(2, 1), _reals(3))],
+    "attention.relative_bias_attention": [(_reals(2, 3), _reals(2, 3), _reals(2, 1), _reals(3))],
     "attention.argmax_attention": [(_reals(2, 2), _reals(3, 2), _reals(3, 1))],
     "attention.receptive_field": [(WHOLE, 0), (WHOLE, 1), (WHOLE, 3)],
     "attention.additive_attention": [(_reals(1), _reals(3, 2), _reals(2, 1), _reals(2, 2), _reals(2))],
-    "attention.attentive_rnn": [(_reals(3, 1), _reals(2), _reals(2, 1), _reals(2, 2))],
+    "attention.attentive_rnn": [
+        (_reals(3, 1), _reals(2), _reals(2, 1), _reals(2, 2)), (_reals(2, 2), _reals(1), _reals(1, 2), _reals(1, 1)),
+    ],
     "attention.projection_matrix": [(_reals(3, 2),)],
     "attention.averaging_query": [(_reals(2), _reals(2), NUMBER)],
     "attention.head_queries": [(_reals(2), _reals(2), NUMBER)],
-    "positional.sinusoidal_encoding": [(3, 4, POSITIVE), (2, 6, POSITIVE)],
-    "positional.wavelengths": [(2, POSITIVE), (6, POSITIVE)],
+    "positional.sinusoidal_encoding": [(3, 4, POSITIVE), (2, 6, POSITIVE), (3, 4)],
+    "positional.wavelengths": [(2, POSITIVE), (6, POSITIVE), (4,)],
     "positional.added_score": [(_reals(2),) * 4],
     "positional.concatenated_score": [(_reals(2), _reals(1), _reals(2), _reals(1))],
     "positional.relative_bias_matrix": [(_reals(3), 2), (_reals(5), 3)],
@@ -266,8 +268,8 @@ _ARGUMENTS: Mapping[str, Sequence[tuple[Any, ...]]] = {
 }  # fmt: skip
 
 _BIGRAM = [
-    Experiment("language_model", ("train_bigram", (TEXT, 4, POSITIVE)), ("bigram_log_probs", (asked,)))
-    for asked in (QUESTION, QUESTION[:1])
+    Experiment("language_model", ("train_bigram", (TEXT, 4, *more)), ("bigram_log_probs", (asked,)))
+    for more, asked in (((POSITIVE,), QUESTION), ((POSITIVE,), QUESTION[:1]), ((), QUESTION))
 ]
 
 EXPERIMENTS: Mapping[str, Sequence[Experiment]] = {

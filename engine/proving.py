@@ -17,6 +17,7 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -82,6 +83,20 @@ def prove_in_process(
     """Prove a function of this process, such as a mutant; `namespaces` are the globals of all modules it uses."""
     replies = [[_traced(find, request, namespaces) for request in _requests(each)] for each in EXPERIMENTS[item]]
     return _proof(item, replies, lambda: [_called(find, calls) for calls in _all_calls(item)])
+
+
+def namespaces_of(module: ModuleType) -> list[dict[str, Any]]:
+    """Return the globals of a module, and of those of its package whose functions it uses."""
+    found: list[dict[str, Any]] = []
+    waiting = [vars(module)]
+    while waiting:
+        space = waiting.pop()
+        if all(space is not other for other in found):
+            found.append(space)
+            functions = [each for each in space.values() if isinstance(each, FunctionType)]
+            package = module.__name__.split(".", 1)[0] + "."
+            waiting += [each.__globals__ for each in functions if (each.__module__ or "").startswith(package)]
+    return found
 
 
 def _requests(experiment: Experiment) -> Iterator[Any]:
@@ -194,9 +209,9 @@ def _close(first: np.ndarray[Any, Any], second: np.ndarray[Any, Any]) -> bool:
 def _reference(item: str, place: int, column: int) -> Computation:
     """Return what the reference computes, along the path of one point."""
     module = reference_module(item)
-    namespaces = [vars(each) for name, each in list(sys.modules.items()) if name.startswith("reference.")]
     request = [*_requests(EXPERIMENTS[item][place])][PATHS.index(column)]
-    return computation(item, _traced(lambda name: getattr(module, name), request, namespaces), EXPERIMENTS[item][place])
+    reply = _traced(lambda name: getattr(module, name), request, namespaces_of(module))
+    return computation(item, reply, EXPERIMENTS[item][place])
 
 
 def _traced(find: Callable[[str], Callable[..., Any]], request: Any, namespaces: Sequence[dict[str, Any]]) -> Reply:

@@ -124,7 +124,7 @@ def _accept_named(value: Any, kind: str, subject: str) -> Any:
             raise Failure(f"{subject} {_described(value)}; expected {_expected(kind)}.")
         return value
     if not isinstance(value, dict) or not value:
-        given = "an empty dict" if value == {} else _described(value)
+        given = "an empty dict" if isinstance(value, dict) else _described(value)
         raise Failure(f"{subject} {given}; expected {_expected(kind)}.")
     arrays = {key: _as_numbers(entry) for key, entry in value.items()}
     for key, array in arrays.items():

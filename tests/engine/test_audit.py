@@ -187,7 +187,7 @@ def test_an_endless_loop_is_stopped_by_its_processor_time():
 
 @pytest.fixture(scope="module")
 def audited():
-    return run.audit(read_rubric().only([SMALL]), jobs=1, told=lambda _: None)
+    return run.audit(read_rubric(), [SMALL], jobs=1, told=lambda _: None)
 
 
 def test_an_item_is_audited(audited):
@@ -203,7 +203,7 @@ def test_an_item_is_audited(audited):
 
 
 def test_the_number_of_jobs_changes_nothing(audited):
-    again = run.audit(read_rubric().only([SMALL]), jobs=2, told=lambda _: None)
+    again = run.audit(read_rubric(), [SMALL], jobs=2, told=lambda _: None)
     assert [replace(item, seconds=0.0) for item in again] == [replace(item, seconds=0.0) for item in audited]
 
 
@@ -216,6 +216,12 @@ def test_the_command_writes_a_page_and_json_and_says_whether_all_is_good(tmp_pat
     text = page.read_text(encoding="utf-8")
     assert f"| `{SMALL}` |" in text
     assert "wrong implementations, one change" in text
+
+
+def test_a_function_is_judged_by_every_check_that_calls_it():
+    (item,) = read_rubric().only(["language_model.bigram_log_probs"]).code_items
+    judging = {check.of for check in read_rubric().code_checks if run.Court(item).is_judged_by(check)}
+    assert judging == {"language_model.train_bigram", "language_model.bigram_log_probs"}
 
 
 def test_a_right_implementation_that_is_turned_away_is_told(audited):

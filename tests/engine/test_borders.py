@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from checks.contract import signature_of
+from checks.contract.signature import PARAMETERS
 from checks.expect import changed
 from engine import intake, judge, workers
 from engine.answers import judge_answers, read_sheet
@@ -195,6 +196,12 @@ def test_an_array_that_comes_back_as_something_else_was_changed(after):
 def test_texts_in_a_list_are_no_numbers(returned):
     with pytest.raises(judge.Failure, match="expected an array"):
         signature_of("attention", "softmax").accept(returned, (np.zeros(2),))
+
+
+def test_an_array_in_place_of_parameters_is_told_as_such():
+    """Comparing it with an empty dict gives an array, which is neither true nor false."""
+    with pytest.raises(judge.Failure, match="returned an array of shape \\(2,\\); expected a dict of arrays"):
+        signature_of("language_model", "train_neural_bigram").accept(np.zeros(2), (), (PARAMETERS,))
 
 
 # ── files ─────────────────────────────────────────────────────────────────────────────────────────────────────────

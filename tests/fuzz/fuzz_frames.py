@@ -36,6 +36,7 @@ import msgspec
 from checks.subject import Kept
 from engine import gradebook, judge, results, sandbox
 from engine.corpus import Recording, draw
+from engine.diagnosis import Diagnostician
 from engine.pipeline import Judge
 from engine.records import Outcome, Source, Status, Submission, SubmissionResult
 from engine.rubric import Rubric, read_rubric
@@ -45,9 +46,7 @@ from tests.fuzz import lies
 from tests.fuzz.watch import Finding, Tally, stop_clocks
 
 EXAMPLES = 4  # inputs per check: what is fuzzed are the replies
-SECONDS = (
-    10.0  # of processor time for one case; its budget is 3 of any time, and shrinking and the reference take theirs
-)
+SECONDS = 20.0  # of processor time for one case: shrinking and the reference take most of it
 MEBIBYTES = 400.0  # a case may take, on top of what was there: a batch is at most 64
 LONGEST_MESSAGE = 5_000
 LONGEST_RESULT = 2**20
@@ -210,7 +209,7 @@ class Forger:
     ) -> None:
         self._plan = plan
         self._genuine = genuine
-        self._budget = budget
+        self.budget = budget
         self._told = told
         self._pid = 0
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the case
@@ -231,7 +230,7 @@ class Forger:
             finally:
                 os._exit(99)
         theirs.close()
-        return Worker(self, wire.Channel(mine), os.memfd_create("output"), self._budget)  # type: ignore[arg-type]
+        return Worker(self, wire.Channel(mine), os.memfd_create("output"), self.budget)  # type: ignore[arg-type]
 
     def end_worker(self) -> dict[str, Any]:
         """End the liar as a zygote would: wait a moment, then kill."""
@@ -262,12 +261,7 @@ class Frames:
 
     def __init__(self, only: Sequence[str], call_seconds: float = 0.15) -> None:
         self._rubric = read_rubric().only(only) if only else read_rubric()
-        patience = {
-            "call_seconds": call_seconds,
-            "import_seconds": call_seconds,
-            "submission_seconds": 20 * call_seconds,
-        }
-        self._budget = replace(self._rubric.budget, **patience)
+        self._call_seconds = call_seconds
         started = time.monotonic()
         self._recordings = {}
         for recording in draw(self._rubric.code_checks, number=0, examples=EXAMPLES):
@@ -275,19 +269,24 @@ class Frames:
         self.items = sorted(self._recordings)
         self._genuine = {item: Genuine(recordings) for item, recordings in self._recordings.items()}
         self._rubrics: dict[str, Rubric] = {}
+        self._diagnostician = Diagnostician()
         print(f"{len(self.items)} items drawn in {time.monotonic() - started:.0f} s", file=sys.stderr)
 
-    def forger(self, plan: Plan, told: Any = None) -> Forger:
-        return Forger(plan, self._genuine[plan.item], self._budget, told)
+    def forger(self, plan: Plan, told: Any = None, seconds: float | None = None) -> Forger:
+        """Return what hands out workers for this plan; calls take no more than so many seconds."""
+        each = seconds or self._call_seconds
+        limits = {"call_seconds": each, "import_seconds": each, "submission_seconds": 20 * each}
+        return Forger(plan, self._genuine[plan.item], replace(self._rubric.budget, **limits), told)
 
     def judged(self, plan: Plan, forger: Forger) -> tuple[SubmissionResult, Rubric]:
         """Judge one submission whose worker follows the plan; whatever is printed meanwhile is part of a finding."""
-        rubric = self._rubric_of(plan.item)
+        rubric = replace(self._rubric_of(plan.item), budget=forger.budget)
         module = plan.item.split(".", 1)[0]
         answers = ANSWERS if plan.item in COSTS else None
         submission = Submission("alice", "alice", (Source(f"{module}.py", ("",)),), answers, digest="0")
         judge_ = Judge(rubric, self._recordings[plan.item], sandbox.Tier.NONE)
         judge_._zygotes = forger  # type: ignore[assignment]
+        judge_._diagnostician = self._diagnostician  # it remembers what misconceptions answer
         errors = io.StringIO()
         with contextlib.redirect_stderr(errors):
             result = judge_.result(submission)
@@ -297,8 +296,7 @@ class Frames:
 
     def _rubric_of(self, item: str) -> Rubric:
         if item not in self._rubrics:
-            rubric = read_rubric().only([item, COSTS[item]] if item in COSTS else [item])
-            self._rubrics[item] = replace(rubric, budget=self._budget)
+            self._rubrics[item] = read_rubric().only([item, COSTS[item]] if item in COSTS else [item])
         return self._rubrics[item]
 
     def run(self, plan: Plan, forger: Forger) -> list[str]:
@@ -314,7 +312,7 @@ class Frames:
         """Make sure that a worker that never lies gets full points: otherwise we fuzz nothing."""
         for item in self.items:
             plan = Plan(item, "none", 0, 0.0, "", 0)
-            forger = self.forger(plan)
+            forger = self.forger(plan, seconds=60)
             result, _ = self.judged(plan, forger)
             forger.close()
             for check in (check for each in result.items if each.kind == "code" for check in each.checks):
