@@ -13,6 +13,9 @@ import pytest
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
+# Before torch is imported: a process that ever ran several threads leaves its forks waiting for them.
+os.environ["OMP_NUM_THREADS"] = "1"
+
 from engine.corpus import draw
 from engine.intake import take_in
 from engine.pipeline import Judge, tier_for
