@@ -238,9 +238,13 @@ _ARGUMENTS: Mapping[str, Sequence[tuple[Any, ...]]] = {
     ],
     "network.softmax_cross_entropy": [(_reals(3), _shares(3))],
     "network.softmax_cross_entropy_gradient": [(_reals(3), _shares(3))],
-    "network.forward": [(_reals(2, 1), _network(1, 2, 3))],
-    "network.forward_backward": [(_reals(2, 1), _reals(2, 2), _network(1, 2, 2))],
-    "network.input_gradient": [(_reals(1, 2), _shares(1, 3), _network(2, 1, 3))],
+    "network.forward": [(_reals(2, 1), _network(1, 2, 3)), (_reals(2, 3), _network(3, 1, 2))],
+    "network.forward_backward": [
+        (_reals(2, 1), _reals(2, 2), _network(1, 2, 2)), (_reals(2, 3), _reals(2, 2), _network(3, 1, 2)),
+    ],
+    "network.input_gradient": [
+        (_reals(1, 2), _shares(1, 3), _network(2, 1, 3)), (_reals(1, 1), _shares(1, 2), _network(1, 2, 2)),
+    ],
     "perplexity.entropy": [(_shares(3), POSITIVE), (_shares(3, plain={1: 0.0}),)],
     "perplexity.cross_entropy": [
         (_shares(3), _shares(3), POSITIVE), (_shares(3, plain={0: 0.0}), _shares(3, plain={0: 0.0})),
@@ -264,6 +268,7 @@ _ARGUMENTS: Mapping[str, Sequence[tuple[Any, ...]]] = {
         (IDS, _reals(3, 2), [(_reals(2, 1), _reals(1)), (_reals(1, 2), _reals(2))]),
         (IDS, _reals(3, 1), [(_reals(1, 1), _reals(1))], 2),
         (IDS[:1], _reals(3, 1), [(_reals(1, 2), _reals(2))]),
+        (np.array([[1, 7], [7, 7]]), _reals(3, 1), [(_reals(1, 2), _reals(2))], 7),
     ],
 }  # fmt: skip
 
