@@ -222,10 +222,10 @@ def results(out: Path) -> dict[str, int]:
             return dict(connection.execute("SELECT id, rowid FROM results"))
 
 
-def left_after(seconds: float) -> list[str]:
-    """Return the processes that are still there; whoever outlives its parent becomes our child."""
+def left_after(seconds: float, before: dict[int, str] | None = None) -> list[str]:
+    """Return the processes that are still there, less those from before; whoever outlives its parent becomes our child."""
     deadline = time.monotonic() + seconds
-    while (left := living_descendants()) and time.monotonic() < deadline:
+    while (left := living_descendants().items() - (before or {}).items()) and time.monotonic() < deadline:
         time.sleep(0.005)
     for process, _ in left:
         with contextlib.suppress(ProcessLookupError):
@@ -236,7 +236,7 @@ def left_after(seconds: float) -> list[str]:
     return [command for _, command in left]
 
 
-def living_descendants() -> list[tuple[int, str]]:
+def living_descendants() -> dict[int, str]:
     """Return every process below this one that is not dead, with its command."""
     parents, commands = {}, {}
     for folder in Path("/proc").glob("[0-9]*"):
@@ -251,7 +251,7 @@ def living_descendants() -> list[tuple[int, str]]:
         below = {process for process, parent in parents.items() if parent in ours} - ours
         ours |= below
         grown = bool(below)
-    return [(process, commands[process]) for process in ours - {os.getpid()}]
+    return {process: commands[process] for process in ours - {os.getpid()}}
 
 
 def _as_from_a_terminal() -> None:

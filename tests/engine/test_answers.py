@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from checks.question import questions
-from engine.answers import CHECKS, Marked, checks_of, judge_answers, read_sheet
+from engine.answers import judge_answers
 from engine.records import Outcome
+from engine.sheet import CHECKS, Marked, checks_of, read_sheet, unanswered
 
 
 def marked(text: str, name: str) -> Marked:
@@ -182,7 +183,7 @@ def test_empty_and_absent_answers_are_missing():
     assert outcomes("", "dot_product_mean") == {"reads": MISSING, "right": MISSING}
     assert outcomes('[expression]\ndot_product_mean = " "', "dot_product_mean") == {"reads": MISSING, "right": MISSING}
     assert outcomes('[derivation]\nheads_add = ["", ""]', "heads_add")["ends"] is MISSING
-    assert judge_answers([questions()["heads_add"]], None)["heads_add"].verdicts[0].outcome is MISSING
+    assert unanswered(questions()["heads_add"], None).verdicts[0].outcome is MISSING
 
 
 def test_free_text_waits_for_a_person_with_what_to_look_for():
@@ -205,8 +206,9 @@ def test_one_broken_line_of_toml_costs_only_itself():
 
 def test_unknown_names_are_said_with_the_near_ones():
     sheet = read_sheet('[expression]\ndot_product_maen = "1"\n[expresion]\nx = "1"\n')
-    assert "did you mean dot_product_mean" in sheet.problems[0]
-    assert "no table [expresion]" in sheet.problems[1]
+    tables, names = sheet.problems
+    assert "no table [expresion]" in tables
+    assert "did you mean dot_product_mean" in names
 
 
 def test_a_partly_right_choice_earns_its_part():
