@@ -60,6 +60,7 @@ class Experiment:
     variables: tuple[str, ...]
     arguments: Callable[[Sizes], tuple[Any, ...]]
     assuming: Assumptions = NONE  # under which it stands for what the question asks
+    sizes: str = ""  # what the variables are, for people
 
 
 def count(call: Callable[[Sizes], int | None], variables: Sequence[str], function: str = "function") -> Counted | None:
@@ -84,16 +85,30 @@ def sizes_for(variables: Sequence[str]) -> list[dict[str, int]]:
     return [dict(zip(variables, point, strict=True)) for point in _points(len(variables))]
 
 
-def counted(submission: Submission, experiment: Experiment, zygotes: Zygotes, budget: Budget) -> Counted | None:
-    """Count what a submission's function does; None if it cannot be called, or counted, or is no polynomial."""
+def counted_all(
+    submission: Submission, experiments: Mapping[str, Experiment], zygotes: Zygotes, budget: Budget
+) -> dict[str, Counted]:
+    """Count what a submission's functions do; without those that cannot be called, or counted, or are no polynomial."""
+    calls = {each.item: [each.arguments(sizes) for sizes in sizes_for(each.variables)] for each in experiments.values()}
+    replies = counts(submission, calls, zygotes, budget)
+    found = {key: named(each, replies.get(each.item, [])) for key, each in experiments.items()}
+    return {key: counted for key, counted in found.items() if counted is not None}
+
+
+def named(experiment: Experiment, replies: Sequence[Mapping[str, Any]]) -> Counted | None:
+    """Return what was counted at all sizes as a polynomial, if it is one."""
     variables = experiment.variables
-    sizes = sizes_for(variables)
-    replies = counts(submission, experiment.item, [experiment.arguments(each) for each in sizes], zygotes, budget)
     pairs = [pair for reply in replies if (pair := _accepted(reply)) is not None]
-    if len(pairs) < len(sizes):
+    if len(pairs) < len(sizes_for(variables)):
         return None
     products, others = (_polynomial(values, variables) for values in zip(*pairs, strict=True))
     return _named(products, variables, experiment.item.split(".", 1)[1], rest=others)
+
+
+def growing_faster(first: Counted, second: Counted) -> str:
+    """Return a direction in which the first does a higher power of work than the second, "" if there is none."""
+    above = compare(_growth(first.polynomial), _growth(second.polynomial)).above
+    return "" if above is None else _with_superscripts(str(above))
 
 
 def against_claim(counted: Counted, claim: Node | Growth, assuming: Assumptions = NONE) -> str:
@@ -134,7 +149,7 @@ def held_against_code(question: Question, claim: str, submission: Submission, zy
         tree = last_part(read(claim, part.symbols))
     except Unreadable:
         return ""
-    found = counted(submission, experiment, zygotes, budget)
+    found = counted_all(submission, {question.id: experiment}, zygotes, budget).get(question.id)
     if found is None:
         return ""
     # A question whose answer does not speak of a size takes it for a constant: O(n²) in tokens.
@@ -234,7 +249,7 @@ def _accepted(reply: Mapping[str, Any]) -> tuple[int, int] | None:
     return (products, others) if 0 <= products <= MOST_COUNTED and 0 <= others <= MOST_COUNTED else None
 
 
-def _numbers(*shape: int) -> np.ndarray[Any, Any]:
+def numbers(*shape: int) -> np.ndarray[Any, Any]:
     """Return the same numbers every time, all different."""
     numbers: np.ndarray[Any, Any] = np.sin((1.0 + np.arange(prod(shape))) ** 2)
     return numbers.reshape(shape)
@@ -244,14 +259,14 @@ def _self_attention(tokens: str, width: str, *, causal: bool = False) -> Experim
     def arguments(size: Sizes) -> tuple[Any, ...]:
         n, d = size[tokens], size[width]
         mask = (np.triu(np.full((n, n), -np.inf), k=1),) if causal else ()
-        return (_numbers(n, d), _numbers(d, d), -_numbers(d, d), _numbers(d, d) / 2, *mask)
+        return (numbers(n, d), numbers(d, d), -numbers(d, d), numbers(d, d) / 2, *mask)
 
     return Experiment("attention.self_attention", (tokens, width), arguments)
 
 
 def _cross_attention(size: Sizes) -> tuple[Any, ...]:
-    keys = _numbers(size["M"], size["k"])
-    return _numbers(size["N"], size["k"]), -keys, keys / 2
+    keys = numbers(size["M"], size["k"])
+    return numbers(size["N"], size["k"]), -keys, keys / 2
 
 
 # By question. Cross-attention is counted without its projections, so only while these cost no more than the rest.

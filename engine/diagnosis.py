@@ -2,7 +2,8 @@
 
 A wrong function is compared with every named misconception of its item on all the inputs
 of the first batches of all its checks. A name is given only when every single reply
-agrees; if two names fit, both are shown.
+agrees; if two names fit, both are shown. Where none does, the mistake may be one of a
+function this one is built on, or there may be two at once (engine/compound.py).
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from engine.worker import tools
 
 ALIKE = 1e-4  # relative: misconceptions differ from each other by far more, rounding by far less
 WRONG = {Outcome.BROKEN, Outcome.RAISED}
+MOST_NAMES = 2  # of pairs that fit: more of them would be a guess
 
 
 class Diagnostician:
@@ -47,7 +49,7 @@ class Diagnostician:
             answers = {
                 check.id: _student_answers(item.id, judgement.replies.get(check.id, [])) for check in item.checks
             }
-            fitting = self.fitting(item.id, answers)
+            fitting = self.fitting(item.id, answers) or self._compound(item.id, answers)
             if not fitting:
                 # Another mistake beside it, at extreme values above all, hides the first one's name: look at the
                 # definition alone, unless the submission agrees with that.
@@ -62,6 +64,18 @@ class Diagnostician:
         if not any(answers.values()):
             return []
         return [mistake for mistake in misconceptions().get(item, ()) if self._fits(mistake, answers)]
+
+    def _compound(self, item: str, answers: Mapping[str, Sequence[tuple[RecordedCall, Any]]]) -> list[Misconception]:
+        """Return a mistake the function inherits, or else two that it makes at once, if just a few fit every answer."""
+        from engine.compound import inherited, pairs
+
+        if not any(answers.values()):
+            return []
+        for possible in (inherited, pairs):
+            fitting = [mistake for mistake in possible(item, misconceptions()) if self._fits(mistake, answers)]
+            if fitting:
+                return fitting if len(fitting) <= MOST_NAMES else []
+        return []
 
     def _fits(self, mistake: Misconception, answers: Mapping[str, Sequence[tuple[RecordedCall, Any]]]) -> bool:
         same = 0

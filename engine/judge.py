@@ -13,7 +13,8 @@ import re
 import sys
 import time
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, count, groupby
 from typing import Any, NamedTuple, Self
@@ -161,57 +162,62 @@ def sampled(asked: Sequence[Asked]) -> list[Asked]:
 
 
 def counts(
-    submission: Submission, item: str, calls: Sequence[tuple[Any, ...]], zygotes: Zygotes, budget: Budget
-) -> list[dict[str, Any]]:
-    """Have the operations of calls of a function counted; nothing if it cannot be called.
+    submission: Submission, calls: Mapping[str, Sequence[tuple[Any, ...]]], zygotes: Zygotes, budget: Budget
+) -> dict[str, list[dict[str, Any]]]:
+    """Have the operations of calls of items' functions counted; without items that cannot be called.
 
     In a worker of its own: counting replaces functions of NumPy while it goes on, and no verdict should depend on that.
     """
+    found = {}
     with _Session(submission, zygotes, budget) as session:
-        try:
-            session.require(item, item.split(".", 1)[1])
-            session.begin(item)
-            return [session.count(item, arguments) for arguments in calls]
-        except (Unavailable, WorkerLost):
-            return []
+        for item, several in calls.items():
+            with suppress(Unavailable, WorkerLost):
+                session.require(item, item.split(".", 1)[1])
+                session.begin(item)
+                found[item] = [session.count(item, arguments) for arguments in several]
+    return found
 
 
 def traces(
-    submission: Submission, item: str, zygotes: Zygotes, budget: Budget, *, requests: Sequence[Sequence[Any]]
-) -> list[list[dict[str, Any]]]:
-    """Have a function run on symbols, as each request says; empty replies if it cannot be.
+    submission: Submission, requests: Mapping[str, Sequence[Sequence[Any]]], zygotes: Zygotes, budget: Budget
+) -> dict[str, list[list[dict[str, Any]]]]:
+    """Have functions run on symbols, as each item's requests say; without items that cannot be.
 
     In a worker of its own, for the reason counting has.
     """
+    found = {}
     with _Session(submission, zygotes, budget) as session:
-        try:
-            for function in {call[0] for row in requests for calls, _ in row for call in calls}:
-                session.require(item, function)
-            session.begin(item)
-            return [[session.trace(item, *request) for request in row] for row in requests]
-        except (Unavailable, WorkerLost):
-            return [[{}] for _ in requests]
+        for item, rows in requests.items():
+            with suppress(Unavailable, WorkerLost):
+                for function in {call[0] for row in rows for calls, _ in row for call in calls}:
+                    session.require(item, function)
+                session.begin(item)
+                found[item] = [[session.trace(item, *request) for request in row] for row in rows]
+    return found
 
 
 def answers(
-    submission: Submission, item: str, zygotes: Zygotes, budget: Budget, *, calls: Sequence[Sequence[Any]]
-) -> list[Any]:
-    """Return what the last of each of these calls gives, made in the ordinary way in a worker of its own."""
-    found: list[Any] = []
+    submission: Submission, calls: Mapping[str, Sequence[Sequence[Any]]], zygotes: Zygotes, budget: Budget
+) -> dict[str, list[Any]]:
+    """Return what the last of each of an item's calls gives, made in the ordinary way in a worker of its own.
+
+    Without items that have a call with no answer.
+    """
+    found = {}
     with _Session(submission, zygotes, budget) as session:
-        try:
-            session.begin(item)
-            for number, chain in enumerate(calls):
-                for place, (function, arguments) in enumerate(chain):
-                    store = number if place < len(chain) - 1 else None
-                    given = (Kept(number), *arguments) if place else arguments
-                    reply = session.call(item, function, given, keep=False, store=store)
-                found.append(returned(reply))
-        except WorkerLost as lost:
-            raise Raised(lost.sentence) from None
-        except Unavailable as unavailable:
-            raise Raised(unavailable.sentence) from None
+        for item, chains in calls.items():
+            with suppress(Failure, Unavailable, WorkerLost):
+                session.begin(item)
+                found[item] = [_last_answer(session, item, number, chain) for number, chain in enumerate(chains)]
     return found
+
+
+def _last_answer(session: _Session, item: str, number: int, chain: Sequence[Any]) -> Any:
+    for place, (function, arguments) in enumerate(chain):
+        store = number if place < len(chain) - 1 else None
+        given = (Kept(number), *arguments) if place else arguments
+        reply = session.call(item, function, given, keep=False, store=store)
+    return returned(reply)
 
 
 def _judge_check(recording: Recording, session: _Session, judgement: Judgement) -> Verdict:

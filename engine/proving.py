@@ -10,12 +10,13 @@ What a proof means, and what it does not, is written down in docs/proofs.md.
 
 from __future__ import annotations
 
+import hashlib
 import math
 import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from types import FunctionType, ModuleType
 from typing import Any
@@ -27,18 +28,23 @@ from checks.expect import Failure
 from engine.corpus import has_reference, reference_module
 from engine.experiments import EXPERIMENTS, WHOLE_INPUT, Call, Experiment, Input
 from engine.judge import answers, traces
-from engine.records import Submission
+from engine.records import Outcome, Submission, Verdict
 from engine.worker import symbolic, wire
 from engine.workers import Budget, Zygotes
 from formulas import identity
 from formulas.identity import ARITY, CONNECTIVES, OF_SEVERAL, POSITIVE_INPUT, Computation
 
+AGREEMENT = "agrees_with_definition"  # the check that a proof says more about
 POINTS = 5  # at which the function is called in the ordinary way
 PATHS = (0, 1, POINTS - 1)  # points whose paths are followed; at the last one everything is tied
 CLOSE = 1e-6  # relative: of a value computed twice in double precision
 LONGEST_SIDE = 60  # characters of one side of a comparison that is shown
 MOST_SHOWN = 4  # comparisons of one path
 LARGEST_CONSTANT = 10**300
+SHARE = 4  # proofs may take a quarter of the time a submission has
+MOST_KNOWN = 20_000  # proofs that are remembered
+
+LEAVES = ("input", "constant")
 
 Reply = Mapping[str, Any]  # of a worker that was asked for expressions
 
@@ -60,21 +66,45 @@ class Proof:
         return f"Proved for all real inputs at {self.shapes}."
 
 
-def prove(submission: Submission, item: str, zygotes: Zygotes, budget: Budget) -> Proof | None:
-    """Prove a function of a submission equal to the reference; None if there is no proof.
+def prove(submission: Submission, items: Sequence[str], zygotes: Zygotes, budget: Budget) -> dict[str, Proof]:
+    """Prove functions of a submission equal to the reference; without items of which there is no proof.
 
     It says nothing about overflow, rounding, errors or arguments that are changed: that is what checks are for, and a
-    proof is worth reporting only for a function whose checks all held. Whatever goes wrong here costs the proof alone.
+    proof is worth reporting only for a function whose checks all held.
     """
-    if item not in EXPERIMENTS or not has_reference():
-        return None
-    where = (submission, item, zygotes, budget)
+    if not has_reference():
+        return {}
+    where = (zygotes, replace(budget, submission_seconds=budget.submission_seconds / SHARE))
+    requests = {item: [[*_requests(each)] for each in EXPERIMENTS[item]] for item in items if item in EXPERIMENTS}
+    if not requests:
+        return {}
+    replies = {item: rows for item, rows in traces(submission, requests, *where).items() if _hopeful(item, rows)}
+    given = answers(submission, {item: _all_calls(item) for item in replies}, *where) if replies else {}
+    proofs = {item: _proof(item, replies[item], given[item]) for item in given}
+    return {item: proof for item, proof in proofs.items() if proof is not None}
+
+
+def with_proofs(verdicts: Sequence[Verdict], submission: Submission, zygotes: Zygotes, budget: Budget) -> list[Verdict]:
+    """Return the verdicts, with what could be proved said where a function agreed with its definition.
+
+    Only functions whose checks all held are tried. Whatever goes wrong here costs the proofs alone.
+    """
+    held: dict[str, bool] = {}
+    for verdict in verdicts:
+        item = verdict.check.rsplit(".", 1)[0]
+        held[item] = held.get(item, True) and verdict.outcome is Outcome.HELD
+    judged = {verdict.check for verdict in verdicts}
+    asked = [item for item, all_held in held.items() if all_held and f"{item}.{AGREEMENT}" in judged]
     try:
-        replies = traces(*where, requests=[[*_requests(each)] for each in EXPERIMENTS[item]])
-        return _proof(item, replies, lambda: answers(*where, calls=_all_calls(item)))
+        proofs = prove(submission, asked, zygotes, budget)
     except Exception:  # noqa: BLE001 - a worker may send what nobody thought of: the run goes on
-        print(f"{submission.id}: proof of {item}\n{traceback.format_exc()}", file=sys.stderr)
-        return None
+        print(f"{submission.id}: proofs\n{traceback.format_exc()}", file=sys.stderr)
+        return list(verdicts)
+    said = {f"{item}.{AGREEMENT}": proof.sentence for item, proof in proofs.items()}
+    return [
+        replace(verdict, proved=True, message=said[verdict.check]) if verdict.check in said else verdict
+        for verdict in verdicts
+    ]
 
 
 def prove_in_process(
@@ -82,7 +112,13 @@ def prove_in_process(
 ) -> Proof | None:
     """Prove a function of this process, such as a mutant; `namespaces` are the globals of all modules it uses."""
     replies = [[_traced(find, request, namespaces) for request in _requests(each)] for each in EXPERIMENTS[item]]
-    return _proof(item, replies, lambda: [_called(find, calls) for calls in _all_calls(item)])
+    if not _hopeful(item, replies):
+        return None
+    try:
+        given = [_called(find, calls) for calls in _all_calls(item)]
+    except Failure:
+        return None
+    return _proof(item, replies, given)
 
 
 def namespaces_of(module: ModuleType) -> list[dict[str, Any]]:
@@ -112,17 +148,24 @@ def _all_calls(item: str) -> list[list[Call]]:
     return [each.at(point) for each in EXPERIMENTS[item] for point in each.points(POINTS).T]
 
 
-def _proof(item: str, replies: Sequence[Sequence[Reply]], ask: Callable[[], Sequence[Any]]) -> Proof | None:
-    """Prove what was replied about each experiment; `ask` returns what the function gives at all points."""
+def _hopeful(item: str, replies: Sequence[Sequence[Reply]]) -> bool:
+    """Return whether what was replied are expressions with the reference's values at a point."""
+    try:
+        for place, (each, row) in enumerate(zip(EXPERIMENTS[item], replies, strict=True)):
+            made = computation(item, row[0], each)
+            _expect_alike(made, _reference(item, place, 0), each.points(POINTS)[:, :1])
+    except (identity.Unproved, Unreadable, Failure):
+        return False
+    return True
+
+
+def _proof(item: str, replies: Sequence[Sequence[Reply]], given: Sequence[Any]) -> Proof | None:
+    """Prove what was replied about each experiment; `given` is what the function gives at all points."""
     started = time.process_time()
     try:
-        computed = [computation(item, row[0], each) for each, row in zip(EXPERIMENTS[item], replies, strict=True)]
-        for place, made in enumerate(computed):  # what differs from the reference at a point needs no worker
-            _expect_alike(made, _reference(item, place, 0), EXPERIMENTS[item][place].points(POINTS)[:, :1])
-        given = list(ask())
         said = [
             _conditions(item, place, replies[place], given[place * POINTS : (place + 1) * POINTS])
-            for place in range(len(computed))
+            for place in range(len(EXPERIMENTS[item]))
         ]
     except (identity.Unproved, Unreadable, Failure):
         return None
@@ -159,8 +202,7 @@ def _proved_on_path(item: str, place: int, column: int, reply: Reply, given: Seq
     at = points[:, where]
     _expect_alike(theirs, ours, at)
     _expect_returned(item, experiment, theirs, at, [value for value, here in zip(given, where, strict=True) if here])
-    kinds = [POSITIVE_INPUT if kind == WHOLE_INPUT else kind for _, kind in experiment.inputs]
-    outcome = identity.prove(theirs, ours, kinds, at)
+    outcome = _identical(theirs, ours, experiment, at)
     said = [
         _comparison(made.nodes, node, holds, experiment.inputs)
         for made, kept in ((theirs, outcome.first), (ours, outcome.second))
@@ -168,6 +210,28 @@ def _proved_on_path(item: str, place: int, column: int, reply: Reply, given: Seq
     ]
     more = [f"{len(said) - MOST_SHOWN} more comparisons"] if len(said) > MOST_SHOWN else []
     return " and ".join([*dict.fromkeys(said[:MOST_SHOWN]), *more])
+
+
+_KNOWN: dict[bytes, identity.Outcome | None] = {}  # what was proved, or could not be, by a digest of both sides
+
+
+def _identical(
+    theirs: Computation, ours: Computation, experiment: Experiment, points: np.ndarray[Any, Any]
+) -> identity.Outcome:
+    """Prove two computations equal; many submissions compute the same expressions, and each is proved once."""
+    kinds = [POSITIVE_INPUT if kind == WHOLE_INPUT else kind for _, kind in experiment.inputs]
+    key = hashlib.sha256(repr((theirs, ours, kinds, points.tolist())).encode()).digest()
+    if key not in _KNOWN:
+        if len(_KNOWN) >= MOST_KNOWN:
+            _KNOWN.clear()
+        try:
+            _KNOWN[key] = identity.prove(theirs, ours, kinds, points)
+        except identity.Unproved:
+            _KNOWN[key] = None
+    outcome = _KNOWN[key]
+    if outcome is None:
+        raise identity.Unproved("no proof was found")
+    return outcome
 
 
 def _on_path(made: Computation, points: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -255,7 +319,21 @@ def computation(item: str, reply: Reply, experiment: Experiment) -> Computation:
         if type(outcome) is not bool or nodes[node][0] not in CONNECTIVES:
             raise Unreadable
         path.append((node, outcome))
-    return Computation(nodes, results, path)
+    return _needed(nodes, results, path)
+
+
+def _needed(nodes: Sequence[tuple[Any, ...]], results: Sequence[int], path: Sequence[tuple[int, bool]]) -> Computation:
+    """Return a computation without nodes that nothing comes of, such as a value that is computed and not used."""
+    wanted = {*results, *(node for node, _ in path)}
+    for number in range(len(nodes) - 1, -1, -1):
+        if number in wanted and nodes[number][0] not in LEAVES:
+            wanted.update(nodes[number][1:])
+    new = {old: place for place, old in enumerate(sorted(wanted))}
+    kept = [
+        nodes[old] if nodes[old][0] in LEAVES else (nodes[old][0], *(new[each] for each in nodes[old][1:]))
+        for old in new
+    ]
+    return Computation(kept, [new[each] for each in results], [(new[node], outcome) for node, outcome in path])
 
 
 def _read_nodes(rows: Any, inputs: int) -> list[tuple[Any, ...]]:

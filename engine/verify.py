@@ -105,13 +105,13 @@ def _examples(report: Report, rubric: Rubric, folder: Path, jobs: int) -> None:
     examples = {name: found[name] for name in expected}
     report.examples = len(examples)
     tier = tier_for(trusted=False)
-    for submission, result in judged(list(examples.values()), rubric, Options(jobs=jobs), tier):
+    for submission, result in judged(list(examples.values()), rubric, Options(jobs=jobs, closer=False), tier):
         # A helper of one module may be another module's function, and right: a sigmoid in network.py.
         report.problems += _compare(result, expected[submission.id], elsewhere={Outcome.MISSING, Outcome.HELD})
     for module in {item.id.split(".", 1)[0]: None for item in rubric.items}:
         named = {name for name, wanted in expected.items() if wanted["item"].split(".", 1)[0] == module}
         laid_over = [_laid_over(s, examples[FOUNDATION]) for name, s in examples.items() if name in named]
-        options = Options(jobs=jobs, examples=EXAMPLES_LAID_OVER)
+        options = Options(jobs=jobs, examples=EXAMPLES_LAID_OVER, closer=False)
         for submission, result in judged(laid_over, rubric.only([module]), options, tier):
             report.problems += _compare(result, expected[submission.id], elsewhere={Outcome.HELD})
 

@@ -65,7 +65,7 @@ def counted(
             for mode in _torch_modes(sys.modules["torch"]):
                 stack.enter_context(mode)
         stack.enter_context(_counting_functions(namespaces))  # last: what torch imports now must not get hold of them
-        result = function(*(_as_counting(argument) for argument in arguments))
+        result = function(*(_as_argument(argument) for argument in arguments))
     kinds = set(_kinds_in(result))
     if kinds != {True}:
         tally.lose("the result is made of plain numbers" if kinds else "the result has no numbers")
@@ -305,6 +305,15 @@ def _as_counting(value: Any) -> Any:
             with contextlib.suppress(ValueError):  # ragged: whoever is handed the list decides
                 return _kept(_array(_plain(value)), product=all(each.product for each in inside))
     return value
+
+
+def _as_argument(value: Any) -> Any:
+    """Return an argument with every array in it counting; parameters come in dicts, layers in lists of pairs."""
+    if isinstance(value, dict):
+        return {key: _as_argument(each) for key, each in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)(map(_as_argument, value))
+    return _as_counting(value)
 
 
 def _as_array(number: CountingNumber) -> CountingArray:

@@ -11,7 +11,7 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 import reference.attention
-from engine.counting import EXPERIMENTS, Counted, against_claim, count, counted, sizes_for
+from engine.counting import EXPERIMENTS, Counted, against_claim, count, counted_all, sizes_for
 from engine.intake import take_in
 from engine.pipeline import tier_for
 from engine.worker import counting
@@ -481,7 +481,7 @@ def in_worker(zygotes, tmp_path):
     def run(text, experiment=ENCODER):
         (tmp_path / "attention.py").write_text(text, encoding="utf-8")
         (submission,) = take_in([tmp_path])
-        return counted(submission, experiment, zygotes, BUDGET)
+        return counted_all(submission, {experiment.item: experiment}, zygotes, BUDGET).get(experiment.item)
 
     return run
 
@@ -490,7 +490,7 @@ def in_worker(zygotes, tmp_path):
 @pytest.mark.parametrize(("experiment", "text"), [(ENCODER, STANDARD), (DECODER, "2 N² k + 3 N k²"), (CROSS, "2 M N k")], ids=["encoder", "decoder", "cross"])  # fmt: skip
 def test_right_submissions_are_counted(root, zygotes, name, experiment, text):
     (submission,) = take_in([root / "submissions" / "examples" / name])
-    found = counted(submission, experiment, zygotes, BUDGET)
+    found = counted_all(submission, {experiment.item: experiment}, zygotes, BUDGET)[experiment.item]
     assert found.text == text
     assert against_claim(found, growth_of(sp.sympify(found.polynomial), [M, N, k]), experiment.assuming) == ""
 

@@ -15,6 +15,7 @@ from engine.experiments import EXPERIMENTS
 from engine.intake import take_in
 from engine.pipeline import tier_for
 from engine.proving import PATHS, POINTS, Unreadable, computation, prove, prove_in_process
+from engine.records import Outcome, Verdict
 from engine.worker import tools
 from engine.workers import Budget, Zygotes
 
@@ -49,7 +50,7 @@ def in_worker(zygotes, tmp_path):
     def run(item, text):
         (tmp_path / f"{item.split('.')[0]}.py").write_text(HEAD + text, encoding="utf-8")
         (submission,) = take_in([tmp_path])
-        return prove(submission, item, zygotes, BUDGET)
+        return prove(submission, [item], zygotes, BUDGET).get(item)
 
     return run
 
@@ -65,10 +66,9 @@ def proof_of_text(item, text):
 
 def test_every_numpy_function_of_a_plain_right_submission_is_proved(root, zygotes):
     (submission,) = take_in([root / "submissions" / "examples" / "right_numpy"])
-    proofs = {item: prove(submission, item, zygotes, BUDGET) for item in IN_NUMPY}
-    assert {item for item, proof in proofs.items() if proof is None} == NOT_PROVED
-    assert sum(proof.seconds for proof in proofs.values() if proof) < 30  # of processor time; 5 on the machine at hand
-    with_conditions = {item for item, proof in proofs.items() if proof and proof.condition}
+    proofs = prove(submission, IN_NUMPY, zygotes, BUDGET)
+    assert set(IN_NUMPY) - proofs.keys() == NOT_PROVED
+    with_conditions = {item for item, proof in proofs.items() if proof.condition}
     assert with_conditions == {"attention.argmax_attention", "gates.rnn_gradient_norms"}
 
 
@@ -493,18 +493,56 @@ def test_a_path_that_its_point_does_not_take_proves_nothing(path):
         proving._proved_on_path("gates.sigmoid", 0, 0, reply, given)
 
 
-def test_a_fault_of_ours_costs_the_proof_alone(in_worker, monkeypatch, capsys):
+SIGMOID_CHECKS = ["gates.sigmoid.agrees_with_definition", "gates.sigmoid.grows_with_its_input"]
+
+
+@pytest.fixture
+def with_proofs(zygotes, tmp_path):
+    """Judge the sigmoid of one file's text by what could be proved, its checks having these outcomes."""
+
+    def run(text, *outcomes):
+        (tmp_path / "gates.py").write_text(HEAD + text, encoding="utf-8")
+        (submission,) = take_in([tmp_path])
+        checks = zip(SIGMOID_CHECKS, outcomes, strict=True)
+        verdicts = [Verdict(check, outcome, examples=9) for check, outcome in checks]
+        return verdicts, proving.with_proofs(verdicts, submission, zygotes, BUDGET)
+
+    return run
+
+
+def test_a_proof_is_said_where_the_function_agrees_with_its_definition(with_proofs):
+    _, (agreement, growth) = with_proofs(SIGMOID, Outcome.HELD, Outcome.HELD)
+    assert (agreement.proved, agreement.outcome, agreement.examples) == (True, Outcome.HELD, 9)
+    assert agreement.message == "Proved for all real inputs at x (2); x (1,2)."
+    assert not growth.proved
+
+
+@pytest.mark.parametrize("worse", [Outcome.BROKEN, Outcome.RAISED, Outcome.TIMED_OUT, Outcome.BLOCKED])
+def test_a_proof_is_not_tried_where_a_check_did_not_hold(with_proofs, worse):
+    before, after = with_proofs(SIGMOID, Outcome.HELD, worse)
+    assert before == after
+
+
+def test_a_fault_of_ours_costs_the_proof_alone(with_proofs, monkeypatch, capsys):
     def fails(*given):
         raise IndexError("ours")
 
     monkeypatch.setattr(proving, "_proof", fails)
-    assert in_worker("gates.sigmoid", SIGMOID) is None
+    before, after = with_proofs(SIGMOID, Outcome.HELD, Outcome.HELD)
+    assert before == after
     assert "IndexError: ours" in capsys.readouterr().err
+
+
+def test_equal_expressions_are_proved_once(in_worker, monkeypatch):
+    text = SIGMOID.replace("def sigmoid(x):", "def sigmoid(x):\n    twice = 2 * x")
+    first = in_worker("gates.sigmoid", SIGMOID)
+    monkeypatch.setattr(proving.identity, "prove", None)  # would fail if it were asked
+    assert first == in_worker("gates.sigmoid", text)
 
 
 def test_an_item_without_experiments_has_no_proof(root, zygotes):
     (submission,) = take_in([root / "submissions" / "examples" / "right_numpy"])
-    assert prove(submission, "transformer.CausalLM", zygotes, BUDGET) is None
+    assert prove(submission, ["transformer.CausalLM"], zygotes, BUDGET) == {}
 
 
 # ── experiments ───────────────────────────────────────────────────────────────────────────────────────────────────

@@ -35,12 +35,13 @@ import msgspec
 
 from checks.subject import Kept
 from engine import gradebook, judge, results, sandbox
-from engine.corpus import Recording, draw
+from engine.corpus import Recording, draw, reference_module
 from engine.diagnosis import Diagnostician
 from engine.pipeline import Judge
+from engine.proving import namespaces_of
 from engine.records import Outcome, Source, Status, Submission, SubmissionResult
 from engine.rubric import Rubric, read_rubric
-from engine.worker import wire
+from engine.worker import symbolic, wire
 from engine.workers import Budget, Worker
 from tests.fuzz import lies
 from tests.fuzz.watch import Finding, Tally, stop_clocks
@@ -125,6 +126,11 @@ class Genuine:
         if verb == "count":
             sizes = [len(each) for each in rest[2] if hasattr(each, "shape") and each.ndim]
             return {"multiply_adds": sum(sizes), "elementwise": sizes[0], "lost": ""}
+        if verb == "trace":
+            module, calls, positive = rest
+            ours = reference_module(f"{module}.{calls[-1][0]}")
+            made = [(getattr(ours, name), given, symbols) for name, given, symbols in calls]
+            return symbolic.traced(made, positive, namespaces_of(ours))
         if verb != "call":
             return {}
         _, function, arguments, keep, store = rest
@@ -284,7 +290,7 @@ class Frames:
         module = plan.item.split(".", 1)[0]
         answers = ANSWERS if plan.item in COSTS else None
         submission = Submission("alice", "alice", (Source(f"{module}.py", ("",)),), answers, digest="0")
-        judge_ = Judge(rubric, self._recordings[plan.item], sandbox.Tier.NONE)
+        judge_ = Judge(rubric, self._recordings[plan.item], sandbox.Tier.NONE, closer=True)
         judge_._zygotes = forger  # type: ignore[assignment]
         judge_._diagnostician = self._diagnostician  # it remembers what misconceptions answer
         errors = io.StringIO()
