@@ -12,6 +12,8 @@ Questions are data, in `checks/questions/S0.toml … S4.toml`, one table per id 
     expected = "mu^T mu"
     wrong = [{ form = "mu mu^T", name = "outer product", why = "…" }]
 
+A course's own questions are in `course.toml` beside them, if there is one; their ids and sources are its own.
+
 `[ID.also]` adds symbols to a shared set, `given` adds assumptions to those of the set, and several parts are
 `[[ID.part]]` with a label each. Formulas stay text here: who judges reads them with `formulas/reader.py`.
 
@@ -25,7 +27,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import StrEnum
@@ -39,6 +41,7 @@ from formulas.symbols import Symbol, SymbolError, Symbols, declared
 
 FOLDER = Path(__file__).resolve().parent / "questions"
 SHEETS = ("S0", "S1", "S2", "S3", "S4")
+COURSE = "course.toml"  # a course's own questions; the syllabus does not have them
 PUBLISHED = FOLDER / "published.json"  # in a handout, in place of the files with the answers
 ONE_CHOICE = "answer"  # the key of a choice without sub-questions
 
@@ -179,7 +182,15 @@ def read_questions(folder: Path, ids: Collection[str] = IDS) -> Mapping[str, Que
     missing = [name for name in ids if name not in found]
     if missing:
         raise QuestionError(f"{folder.name}: no file has {', '.join(missing)}")
-    return MappingProxyType({name: found[name] for name in ids})
+    own = _File(folder / COURSE, "", ()).questions() if (folder / COURSE).exists() else ()
+    return MappingProxyType({**{name: found[name] for name in ids}, **dict(_apart(own, found))})
+
+
+def _apart(own: Iterable[Question], found: Mapping[str, Question]) -> Iterator[tuple[str, Question]]:
+    for question in own:
+        if question.id in found:
+            raise QuestionError(f"{COURSE}: {question.id} is also in {found[question.id].source[:2]}.toml")
+        yield question.id, question
 
 
 def published(question: Question) -> dict[str, Any]:
@@ -276,12 +287,12 @@ class _File:
 
     def _question(self, name: str, table: Any) -> Question:
         row = _Row(self._name, name, table)
-        if name not in self._ids:
+        if self._sheet and name not in self._ids:
             row.refuse(f"the syllabus has no such question{_near(name, self._ids)}")
         kind = row.one_of("kind", list(Kind))
         row.refuse_others(_KEYS[Kind(kind)])
         source = row.text("source")
-        if not re.fullmatch(rf"{self._sheet}\.\S+( S[0-4]\.\S+)*", source):
+        if self._sheet and not re.fullmatch(rf"{self._sheet}\.\S+( S[0-4]\.\S+)*", source):
             row.refuse(f"source {source!r} must begin with this file's sheet, {self._sheet}., and name places only")
         tolerance = row.number("tolerance", _TOLERANCE)
         parts = self._parts(row, Kind(kind), tolerance) if "symbols" in _KEYS[Kind(kind)] else ()

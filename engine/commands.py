@@ -8,19 +8,21 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engine.records import GraderFault, Outcome, RubricError, Status, UsageError
+from engine.records import GraderFault, RubricError, Status, UsageError
 from engine.stopping import Stopped, stoppable
 
 if TYPE_CHECKING:
+    from engine.authoring.scaffold import Written
     from engine.rubric import Item, Rubric
 
 GOOD, NOT_GOOD, WRONG_USAGE, FAULT = 0, 1, 2, 3
@@ -31,6 +33,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     parser = _parser()
     given = parser.parse_args(arguments)
+    # What other packages plug into Hypothesis takes half a second to import, and might draw other inputs.
+    os.environ.setdefault("HYPOTHESIS_NO_PLUGINS", "1")
     try:
         with stoppable():
             code: int = given.run(given)
@@ -71,6 +75,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     grade.add_argument("--fresh", action="store_true", help="grade everything anew")
     grade.add_argument("--cluster", metavar="ADDRESS", help="a Dask scheduler to hand the work to")
+    grade.add_argument(
+        "--progress",
+        choices=("auto", "json", "none"),
+        default="auto",
+        help="on stderr: a bar, a line of JSON each, none",
+    )
     _judging_options(grade)
 
     check = _command(commands, "check", _check, "what a student runs: public checks, feedback on the terminal")
@@ -116,6 +126,8 @@ def _parser() -> argparse.ArgumentParser:
     handout.add_argument("folder", type=Path, metavar="DIR")
     handout.add_argument("--rubric", type=Path, metavar="FILE")
 
+    _authoring_commands(commands)
+
     listing = _command(commands, "list", _list, "what there is")
     listing.add_argument("--rubric", type=Path, metavar="FILE")
 
@@ -123,6 +135,29 @@ def _parser() -> argparse.ArgumentParser:
     explain.add_argument("id", metavar="ID")
     explain.add_argument("--rubric", type=Path, metavar="FILE")
     return parser
+
+
+def _authoring_commands(commands: Any) -> None:
+    new_check = _command(
+        commands, "new-check", _new_check, "begin a check of an item: its code and its row in the rubric"
+    )
+    new_check.add_argument("item", metavar="ITEM")
+    new_check.add_argument("name", metavar="NAME", help="of the check, such as rows_sum_to_one")
+
+    new_item = _command(commands, "new-item", _new_item, "begin an exercise: all the files it takes, to be filled in")
+    new_item.add_argument("id", metavar="ID", help="MODULE.FUNCTION, or with --kind the id of a question")
+    new_item.add_argument(
+        "--kind", metavar="KIND", help="expression, derivation, claim, complexity, number, choice, text"
+    )
+    new_item.add_argument(
+        "--takes", default="x: n", metavar="SHAPES", help='the arguments, as in "X: ... n d; scale=1.0"'
+    )
+    new_item.add_argument("--returns", default="n", metavar="SHAPES", help='the results, as in "... n; n n"')
+
+    new_item.add_argument("--mistake", default="sign lost", metavar="NAME", help="the first mistake to be told by name")
+
+    lint = _command(commands, "rubric", _lint, "everything that is wrong with a rubric, with lines")
+    lint.add_argument("rubric", nargs="?", type=Path, metavar="FILE", help="(default: the standard rubric)")
 
 
 def _command(
@@ -173,7 +208,7 @@ def _grade(given: argparse.Namespace) -> int:
         rubric=given.rubric or STANDARD, fresh=given.fresh or not given.resume, trusted=given.trusted,
     )  # fmt: skip
     print(f"lock-down: {tier_for(trusted=options.trusted)}", file=sys.stderr)
-    with progress.shown() as bar:
+    with progress.shown(given.progress) as bar:
         try:
             results = grade(given.paths, options, told=bar.tell, started=bar.start)
         except Stopped as stop:
@@ -200,9 +235,10 @@ def _grade(given: argparse.Namespace) -> int:
 
 
 def _check(given: argparse.Namespace) -> int:
-    from engine import feedback, sandbox
+    from engine import feedback
+    from engine.checking import checked, is_good
     from engine.intake import take_in
-    from engine.pipeline import Options, judged, texts_of
+    from engine.pipeline import Options, texts_of
     from engine.results import results_json
     from engine.rubric import STANDARD, read_rubric
 
@@ -210,17 +246,14 @@ def _check(given: argparse.Namespace) -> int:
     if len(submissions) != 1:
         raise UsageError(f"{given.path} holds {len(submissions)} submissions; check takes one, grade takes many")
     rubric = read_rubric(given.rubric or STANDARD).public().only(given.only)
-    options = Options(examples=given.examples, seed=given.seed)
-    # A student's own code on the student's own machine: lock it in where that is possible, run it anyway.
-    ((_, result),) = judged(submissions, rubric, options, sandbox.probe())
+    options = Options(examples=given.examples, seed=given.seed, closer=False)
+    result = checked(submissions[0], rubric, options)
     if given.json:
         sys.stdout.write(results_json([result], rubric=rubric.digest, seed=given.seed))
     else:
-        print(feedback.paint(feedback.submission_feedback(result, texts_of(rubric)), colour=_colour()))
-    # A module that was not begun is not wrong; a function missing from one that was, is.
-    begun = {source.stem for source in submissions[0].sources}
-    judged_items = [i for i in result.items if i.outcome is not Outcome.MISSING or i.id.split(".", 1)[0] in begun]
-    return GOOD if judged_items and all(item.outcome is Outcome.HELD for item in judged_items) else NOT_GOOD
+        told = f"{feedback.submission_feedback(result, texts_of(rubric))}\n{feedback.summary(result)}"
+        print(feedback.paint(told, colour=_colour()), end="")
+    return GOOD if is_good(result, submissions[0]) else NOT_GOOD
 
 
 def _derive(given: argparse.Namespace) -> int:
@@ -339,17 +372,66 @@ def _handout(given: argparse.Namespace) -> int:
     return GOOD
 
 
-def _list(given: argparse.Namespace) -> int:
-    rubric = _rubric(given)
-    if given.json:
-        print(json.dumps([_item_record(item) for item in rubric.items], indent=1, ensure_ascii=False))
-        return GOOD
-    for item in rubric.items:
-        print(f"{item.id:<42} {len(item.checks)} checks  {float(item.points):g} points  {item.title}")
-        for check in item.checks:
-            worth = item.worth[check.id]
-            print(f"    {check.id.rsplit('.', 1)[1]:<46} {float(worth.points):g}  {worth.visibility}")
+def _new_check(given: argparse.Namespace) -> int:
+    from engine.authoring.scaffold import new_check
+
+    return _told_written(new_check(given.item, given.name), given)
+
+
+def _new_item(given: argparse.Namespace) -> int:
+    from engine.authoring.scaffold import new_item, new_question
+
+    if given.kind:
+        return _told_written(new_question(given.id, given.kind), given)
+    return _told_written(new_item(given.id, given.takes, given.returns, given.mistake), given)
+
+
+def _told_written(written: Written, given: argparse.Namespace) -> int:
+    record = {"written": [{"file": file, "what": what} for file, what in written.files.items()], "next": written.todo}
+    print(json.dumps(record, indent=1) if given.json else written)
     return GOOD
+
+
+def _lint(given: argparse.Namespace) -> int:
+    from engine.rubric import STANDARD, examined
+
+    path = given.rubric or STANDARD
+    rubric, problems = examined(path)
+    if given.json:
+        rows = [{"line": p.line, "error": p.is_error, "text": p.text} for p in problems]
+        print(json.dumps({"good": rubric is not None, "problems": rows}, indent=1, ensure_ascii=False))
+    else:
+        for problem in problems:
+            print(f"{path.name}:{problem.line}: {'error' if problem.is_error else 'warning'}: {problem.text}")
+        if rubric is not None:
+            print(rubric.summary())
+    return WRONG_USAGE if rubric is None else GOOD
+
+
+def _list(given: argparse.Namespace) -> int:
+    """Print what there is, or what was printed last time: importing every check takes longer than all the rest."""
+    from engine import cache
+
+    rubric = given.rubric or cache.ROOT / "checks" / "rubric.toml"
+    digest = hashlib.sha256(rubric.read_bytes() if rubric.is_file() else b"").hexdigest()
+    name = f"list-{digest[:16]}{'-json' if given.json else ''}"
+    listing = cache.load(name)
+    if listing is None:
+        items = _rubric(given).items
+        records = json.dumps([_item_record(item) for item in items], indent=1, ensure_ascii=False) if given.json else ""
+        listing = records or "\n".join(line for item in items for line in _listed(item))
+        cache.store(name, listing)
+    print(listing)
+    return GOOD
+
+
+def _listed(item: Item) -> Iterator[str]:
+    points = f"{float(item.points):g} points" + (f" + {float(item.bonus):g} bonus" if item.bonus else "")
+    yield f"{item.id:<42} {len(item.checks)} checks  {points}  {item.title}"
+    for check in item.checks:
+        worth = item.worth[check.id]
+        told = f"{float(worth.points):g}  {worth.visibility}{'  bonus' if worth.bonus else ''}"
+        yield f"    {check.id.rsplit('.', 1)[1]:<46} {told}"
 
 
 def _explain(given: argparse.Namespace) -> int:
@@ -387,7 +469,7 @@ def _explained(record: dict[str, Any]) -> str:
     for check in record["checks"]:
         lines += [
             "",
-            f"{check['id']}  ({check['points']:g} points, {check['visibility']})",
+            f"{check['id']}  ({check['points']:g} {'bonus ' if 'bonus' in check else ''}points, {check['visibility']})",
             check["claim"],
             f"Hint: {check['hint']}",
         ]
@@ -433,6 +515,7 @@ def _check_records(item: Item) -> list[dict[str, Any]]:
             "hint": check.hint,
             "points": float(item.worth[check.id].points),
             "visibility": item.worth[check.id].visibility,
+            **({"bonus": True} if item.worth[check.id].bonus else {}),
         }
         for check in item.checks
     ]

@@ -64,6 +64,7 @@ class HandedIn:
     files: dict[str, str]  # the student's own name for each file: its name in the listing
     folders: tuple[str, ...]  # whose content is theirs
     place: str  # one name that is nobody else's
+    at: str = ""  # when it was handed in, where the platform tells
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +88,7 @@ class _Piece(NamedTuple):
     attempt: str = ""  # of several, the greatest counts
     number: int = 0  # of two files of one name, the one with the greater number counts
     late: bool = False
+    at: str = ""  # when it was handed in
     unread: bool = False  # text that was typed into a page of the platform
 
 
@@ -174,6 +176,7 @@ def _handed_in(group: Sequence[_Piece], listing: Listing) -> tuple[HandedIn, lis
         files={own: piece.place for own, piece in files.items()},
         folders=tuple(piece.place for piece in counting if piece.place in listing.folders and not piece.unread),
         place=min(piece.place for piece in counting),
+        at=max(piece.at for piece in counting),
     )
     return in_hand, left_out
 
@@ -293,7 +296,7 @@ _GRADESCOPE = re.compile(r"submission_(?P<number>\d+)")
 def _gradescope(listing: Listing) -> _Reading:
     if METADATA not in listing.files:
         return _Reading([])
-    submitters = _submitters(listing)
+    submitters, times = _submitters(listing)
     pieces = []
     for place in sorted(listing.folders):
         match = _GRADESCOPE.fullmatch(place)
@@ -303,7 +306,8 @@ def _gradescope(listing: Listing) -> _Reading:
             is_known = all(student.id != student.name for student in who)
             key = "\n".join(sorted(f"{student.id}\t{student.name}" for student in who)) if is_known else ""
             attempt = match["number"].zfill(20)
-            pieces.append(_Piece(place=place, key=key or place, id=place, students=who, attempt=attempt))
+            at = times.get(place, "")
+            pieces.append(_Piece(place=place, key=key or place, id=place, students=who, attempt=attempt, at=at))
     unknown = sorted(piece.place for piece in pieces if not piece.students)
     absent = sorted(submitters.keys() - {piece.place for piece in pieces})
     notices = []
@@ -314,31 +318,36 @@ def _gradescope(listing: Listing) -> _Reading:
     return _Reading(pieces, tuple(notices))
 
 
-def _submitters(listing: Listing) -> dict[str, tuple[Student, ...]]:
-    """Return who handed in each folder, as far as the platform's own list can be read."""
+def _submitters(listing: Listing) -> tuple[dict[str, tuple[Student, ...]], dict[str, str]]:
+    """Return who handed in each folder, and when, as far as the platform's own list can be read."""
     import yaml  # only Gradescope writes it
 
     whole = (listing.read(METADATA, METADATA_LIMIT) or b"").decode("utf-8-sig", "replace")
     who = "".join(_who(io.StringIO(whole)))
     if len(who) > WHO_LIMIT:
-        return {}
+        return {}, {}
     try:
         # The base loader makes strings, lists and tables of them and nothing else, whatever the file asks for.
         record = yaml.load(who, Loader=yaml.BaseLoader)  # noqa: S506 - it is safer than the safe loader
     except (yaml.YAMLError, RecursionError):
-        return {}
-    rows = record.items() if isinstance(record, dict) else ()
-    return {folder: tuple(_students(row)) for folder, row in rows if isinstance(folder, str)}
+        return {}, {}
+    named = record.items() if isinstance(record, dict) else ()
+    rows = {folder: row for folder, row in named if isinstance(folder, str)}
+    times = {folder: at for folder, row in rows.items() if isinstance(row, dict) and (at := row.get(":created_at"))}
+    return (
+        {folder: tuple(_students(row)) for folder, row in rows.items()},
+        {folder: at for folder, at in times.items() if isinstance(at, str)},
+    )
 
 
 def _who(lines: Iterable[str]) -> Iterator[str]:
-    """Keep the names of the folders and who submitted them: the rest can be very long, and is none of our business."""
+    """Keep the folders, who submitted them and when: the rest can be very long, and is none of our business."""
     wanted = False
     for line in lines:
         if not line.startswith("  "):
             wanted = _GRADESCOPE.match(line) is not None
         elif line[2] not in " -":
-            wanted = line.startswith("  :submitters:")
+            wanted = line.startswith(("  :submitters:", "  :created_at:"))
         if wanted:
             yield line
 
@@ -376,10 +385,21 @@ def _blackboard(listing: Listing) -> _Reading:
                 students=(who[match["head"]],),
                 own=(match["own"] or "") if place in listing.files else "",
                 attempt=match["when"],
+                at=_clock(match["when"]),
             )
             for place, match in matches.items()
         ]
     )
+
+
+def _clock(when: str) -> str:
+    """Return the time in a file's name as others write it; its zone is the course's.
+
+    >>> _clock("2026-11-01-12-30-00")
+    '2026-11-01 12:30:00'
+    """
+    year, month, day, *time = when.split("-")
+    return f"{year}-{month}-{day} {':'.join(time)}"
 
 
 def _blackboard_student(head: str, receipt: str | None, listing: Listing) -> Student:

@@ -12,7 +12,7 @@ import json
 import shutil
 import textwrap
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from checks.contract import FILES, MODULES, SIGNATURES
@@ -23,7 +23,7 @@ from engine.rubric import Item, Rubric, read_rubric
 
 ROOT = Path(__file__).resolve().parent.parent
 BOX = ".proofmark"
-ENGINE_LEFT_OUT = {"audit", "exports", "verify.py", "bench.py", "handout.py", "compare.py", "derive.py"}
+ENGINE_LEFT_OUT = {"audit", "authoring", "exports", "verify.py", "bench.py", "handout.py", "compare.py", "derive.py"}
 CHECKS_LEFT_OUT = {"conftest.py", "claims.py"}
 
 RUNNER = '''"""Run `python grader.py check .` in this folder."""
@@ -39,23 +39,54 @@ if __name__ == "__main__":
     sys.exit(main())
 '''
 
+EXTENSION = '''"""In a notebook in this folder: `%load_ext proofmark`, then `%proofmark attention.softmax`."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent / ".proofmark"))
+
+from engine.notebook import load_ipython_extension  # noqa: E402, F401
+'''
+
 README = """# {title}
 
-Fill in the functions, then run
+Once:
 
     pip install -r requirements.txt
+
+Then fill in a function, or answer a question in `answers.toml`, and run
+
     python grader.py check .
 
-It tries laws that every right answer obeys on many inputs and shows the smallest one that fails.
-`python grader.py list` shows the laws, `python grader.py explain attention.softmax` one of them. Passing
-them all is a good sign, not a proof: more is checked when you hand in. Hand in your own files only.
+It tries laws that every right function obeys on many inputs and shows the smallest input on which one fails, as a call
+you can paste into Python. What you have not begun is left alone. The first run of a function draws its inputs, which
+takes a few seconds; later ones are faster. No network is needed, and nothing leaves your machine.
+
+| | |
+|---|---|
+| `python grader.py check . --only attention.softmax` | one function, a module (`attention`), or one check |
+| `python grader.py list` | what is asked, and what can be checked here |
+| `python grader.py explain attention.softmax` | the laws of one function, with hints |
+| `python grader.py check . --seed 1` | the same laws on other inputs |
+
+In a notebook in this folder:
+
+    %load_ext proofmark
+    %proofmark attention.softmax
+
+`%%proofmark` as the first line of a cell checks the functions of that cell. Your code is run apart from the notebook,
+from the cells you have run.
+
+That all checks held is a good sign, not a proof: more is checked when you hand in. Hand in your own files only: the
+modules (or your notebook) and `answers.toml`.
 """
 
 
 def write_handout(folder: Path, rubric: Rubric | None = None) -> list[Path]:
     """Write the handout into a folder that does not exist yet, or is empty; return what a student sees in it."""
     rubric = rubric or read_rubric()
-    asked = rubric.questions
+    asked, called = rubric.questions, rubric.called
     rubric = rubric.public()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} is not an empty folder; a handout never overwrites anything")
@@ -70,10 +101,11 @@ def write_handout(folder: Path, rubric: Rubric | None = None) -> list[Path]:
     (box / "checks" / "questions" / PUBLISHED.name).write_text(json.dumps(shown, indent=1), encoding="utf-8")
     seen = {
         "grader.py": RUNNER,
+        "proofmark.py": EXTENSION,
         "README.md": README.format(title=rubric.title),
         "requirements.txt": _requirements(),
         "answers.toml": answers_template(asked),
-        **{f"{module}.py": _stubs(module, rubric.items) for module in _modules(rubric)},
+        **{f"{module}.py": stubs for module in MODULES if (stubs := _stubs(module, rubric.items, called))},
     }
     for name, text in seen.items():
         (folder / name).write_text(text, encoding="utf-8")
@@ -126,11 +158,6 @@ def _blank(question: Question) -> list[str]:
     if len(question.parts) > 1:
         empty = f"[{', '.join([empty] * len(question.parts))}]"
     return [f"# {question.id} = {empty}"]
-
-
-def _modules(rubric: Rubric) -> list[str]:
-    taken = {item.id.split(".", 1)[0] for item in rubric.items}
-    return [module for module in MODULES if module in taken]
 
 
 def _copy_engine(target: Path) -> None:
@@ -204,18 +231,23 @@ def _is_used(node: ast.stmt, among: list[ast.stmt]) -> bool:
 
 
 def _rubric_text(rubric: Rubric) -> str:
-    lines = [f'title = "{rubric.title}"', f"examples = {rubric.examples}", ""]
+    lines = [f"title = {_quoted(rubric.title)}", f"examples = {rubric.examples}", ""]
     for item in rubric.items:
-        lines += [f'[item."{item.id}"]', f'title = "{item.title}"', f'from = "{item.source}"']
+        lines += [f'[item."{item.id}"]', f"title = {_quoted(item.title)}", f"from = {_quoted(item.source)}"]
         if item.forbid:
             lines.append(f"forbid = {json.dumps(item.forbid)}")
         for check in item.checks:
             worth = item.worth[check.id]
-            partial = ", partial = true" if worth.partial else ""
+            switches = (", partial = true" if worth.partial else "") + (", bonus = true" if worth.bonus else "")
             points = f"points = {float(worth.points):g}"
-            lines.append(f'{check.id.rsplit(".", 1)[1]} = {{ {points}, visibility = "public"{partial} }}')
+            lines.append(f'{check.id.rsplit(".", 1)[1]} = {{ {points}, visibility = "public"{switches} }}')
         lines.append("")
     return "\n".join(lines)
+
+
+def _quoted(text: str) -> str:
+    """Return a text of TOML, which quotes as JSON does."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _requirements() -> str:
@@ -224,12 +256,15 @@ def _requirements() -> str:
     return "\n".join(line for line in declared if line.split(">", 1)[0] in wanted) + "\n"
 
 
-def _stubs(module: str, items: tuple[Item, ...]) -> str:
+def _stubs(module: str, items: tuple[Item, ...], called: Collection[str]) -> str:
+    """Return the file a student fills in: what this assignment calls of a module, "" if that is nothing."""
+    rows = [row for row in SIGNATURES.values() if row.module == module and row.id in called]
+    if not rows:
+        return ""
     taken = {item.id: item for item in items}
     parts = ['"""Your ' + module + '.py: NumPy or PyTorch, as you like."""\n']
-    if any(row.makes_object and row.name[:1].isupper() for row in SIGNATURES.values() if row.module == module):
+    if any(row.makes_object and row.name[:1].isupper() for row in rows):
         parts.append("import torch\n")
-    rows = [row for row in SIGNATURES.values() if row.module == module]
     parts += [_class_stub(row, taken) if row.name[:1].isupper() else _function_stub(row, taken) for row in rows]
     return "\n\n".join(parts)
 

@@ -129,6 +129,7 @@ class _Found:
     tree: Callable[[ExitStack], _Tree]
     students: tuple[Student, ...] = ()
     late: bool = False
+    handed_in: str = ""
 
 
 # --- which paths are submissions -------------------------------------------------------------------------------------
@@ -271,7 +272,8 @@ def _in_download(given: Path, shelf: _Shelf, download: Download) -> Iterator[_Fo
         print(f"grader: {_printable(f'{given}: {notice}')}", file=sys.stderr)
     for one in (*download.handed_in, *(_on_its_own(name, shelf.listing) for name in others)):
         students = tuple(Student(_printable(student.id), _printable(student.name)) for student in one.students)
-        yield _Found(shelf.root / one.place, _id(one.id), partial(_gathered, one, shelf.tree), students, one.late)
+        gathered = partial(_gathered, one, shelf.tree)
+        yield _Found(shelf.root / one.place, _id(one.id), gathered, students, one.late, one.at)
 
 
 def _on_its_own(name: str, listing: Listing) -> HandedIn:
@@ -512,6 +514,7 @@ def _submission(found: _Found, identity: str) -> Submission:
         ),
         students=found.students,
         late=found.late,
+        handed_in=found.handed_in,
     )
 
 
@@ -912,7 +915,7 @@ def _cell_text(cell: Any) -> str | None:
     return _without_surrogates(source.replace("\r\n", "\n"))
 
 
-_KEPT_CELL_MAGIC = re.compile(r"%%(time|timeit|capture)\b")
+_KEPT_CELL_MAGIC = re.compile(r"%%(time|timeit|capture|proofmark)\b")
 _MAGIC = re.compile(
     r"""\s*(
         [%!?].*                           # %matplotlib inline, !pip install x, ?name

@@ -19,15 +19,15 @@ from typing import Self
 
 from checks.question import Kind
 from engine import gradebook, sandbox
-from engine.answers import Marked, Sheet, judge_answers, read_sheet
 from engine.cache import code_digest
 from engine.corpus import Recording, draw
-from engine.counting import held_against_code
 from engine.diagnosis import Diagnostician
+from engine.excerpts import with_excerpts
 from engine.forking import forked
 from engine.honesty import held_again
 from engine.intake import take_in
 from engine.judge import judge
+from engine.late import adjusted
 from engine.marks import read_marks, refusal, with_marks
 from engine.records import (
     CheckText,
@@ -41,6 +41,7 @@ from engine.records import (
 from engine.results import write_results
 from engine.rubric import STANDARD, Rubric, read_rubric
 from engine.score import score
+from engine.sheet import Marked, Sheet, read_sheet, unanswered
 from engine.workers import Zygotes
 
 Told = Callable[[SubmissionResult], None]
@@ -58,6 +59,7 @@ class Options:
     rubric: Path = STANDARD
     fresh: bool = False
     trusted: bool = False
+    closer: bool = True  # also prove what can be proved and count operations; no points depend on it
 
 
 def grade(
@@ -71,10 +73,10 @@ def grade(
         if options.fresh:
             book.forget()
         known = {submission.id: _known(book, submission) for submission in submissions}
-        started(len(submissions))
         for result in known.values():
             if result is not None:
                 told(result)
+        started(len(submissions))
         todo = [submission for submission in submissions if known[submission.id] is None]
         with closing(judged(todo, rubric, options, tier)) as fresh:
             for submission, result in fresh:
@@ -87,10 +89,12 @@ def grade(
 def _known(book: gradebook.Gradebook, submission: Submission) -> SubmissionResult | None:
     """Return the result of this very content; whether it is late, and whose it is, may have changed since."""
     result = book.find(submission)
-    if result is not None and (result.students, result.late) != (submission.students, submission.late):
-        result = changed(result, students=submission.students, late=submission.late)
-        book.add(submission, result)
-    return result
+    if result is None:
+        return None
+    today = changed(result, students=submission.students, late=submission.late, handed_in=submission.handed_in)
+    if today != result:
+        book.add(submission, today)
+    return today
 
 
 def mark(path: Path, options: Options) -> tuple[list[SubmissionResult], list[str]]:
@@ -111,8 +115,13 @@ def mark(path: Path, options: Options) -> tuple[list[SubmissionResult], list[str
 def last_results(options: Options) -> tuple[Rubric, list[SubmissionResult]]:
     """Return the results of the last run, with a person's marks laid over them, and the rubric they were graded by."""
     with _reopened(options) as (book, rubric):
-        results = [with_marks(result, book.marks(result.id, digest)) for result, digest in book.last_run()]
-    return rubric, sorted(results, key=lambda result: result.id)
+        return rubric, _final(book, rubric)
+
+
+def _final(book: gradebook.Gradebook, rubric: Rubric) -> list[SubmissionResult]:
+    """Return the results of the last run in the order of their ids: a person's marks, then the late policy."""
+    marked = [with_marks(result, book.marks(result.id, digest)) for result, digest in book.last_run()]
+    return sorted((adjusted(result, rubric.late) for result in marked), key=lambda result: result.id)
 
 
 @contextmanager
@@ -131,8 +140,7 @@ def _written(book: gradebook.Gradebook, rubric: Rubric, options: Options) -> lis
     """Write what programs and people read of the last run, all of it from the gradebook, and return its results."""
     from engine.derive import library  # SymPy takes longer to import than `check` to begin
 
-    results = [with_marks(result, book.marks(result.id, digest)) for result, digest in book.last_run()]
-    ordered = sorted(results, key=lambda result: result.id)
+    ordered = _final(book, rubric)
     proofs = library()
     try:
         write_results(
@@ -159,13 +167,13 @@ def judged(
         return
     recordings = draw(rubric.code_checks, number=options.seed, examples=options.examples or rubric.examples)
     if options.jobs == 1 or len(submissions) == 1:
-        with pinned(), Judge(rubric, recordings, tier) as judge_:
+        with pinned(), Judge(rubric, recordings, tier, closer=options.closer) as judge_:
             for submission in submissions:
                 yield submission, judge_.result(submission)
         return
     waiting = list(submissions)
     for _ in range(2):  # a judge that dies takes its pool with it: what it had not finished is tried once more
-        with _pool(min(options.jobs, len(waiting)), rubric, recordings, tier) as pool:
+        with _pool(min(options.jobs, len(waiting)), rubric, recordings, tier, closer=options.closer) as pool:
             futures = {pool.submit(_judge_in_pool, submission): submission for submission in waiting}
             for future in as_completed(futures):
                 try:
@@ -183,12 +191,16 @@ def judged(
 class Judge:
     """Everything one process needs to judge submission after submission."""
 
-    def __init__(self, rubric: Rubric, recordings: Sequence[Recording], tier: sandbox.Tier) -> None:
+    def __init__(
+        self, rubric: Rubric, recordings: Sequence[Recording], tier: sandbox.Tier, *, closer: bool = False
+    ) -> None:
         self._rubric = rubric
+        self._closer = closer
         self._recordings = recordings
         self._zygotes = Zygotes(tier, rubric.budget)
         self._diagnostician = Diagnostician()
         self._policy = rubric.policy()
+        self._functions = rubric.functions()
 
     def __enter__(self) -> Self:
         self._zygotes.__enter__()
@@ -204,21 +216,42 @@ class Judge:
             judgement = judge(submission, self._recordings, self._zygotes, self._rubric.budget, rules)
             asked = (judgement, self._recordings, submission)
             judgement.verdicts = held_again(*asked, self._zygotes, self._rubric.budget)
+            if self._closer:
+                from engine.proving import with_proofs
+
+                judgement.verdicts = with_proofs(judgement.verdicts, submission, self._zygotes, self._rubric.budget)
             diagnoses = self._diagnostician.diagnose(self._rubric.code_items, judgement)
             sheet = read_sheet(submission.answers) if submission.answers is not None else None
-            marked = self._with_costs(judge_answers(self._rubric.questions, sheet), submission, sheet)
+            marked = self._answers(submission, sheet)
             verdicts = [*judgement.verdicts, *(verdict for each in marked.values() for verdict in each.verdicts)]
             named = {name: each.diagnosis for name, each in marked.items() if each.diagnosis is not None}
             told = changed(submission, problems=(*submission.problems, *(sheet.problems if sheet else ())))
-            return score(told, self._rubric, verdicts, {**diagnoses, **named}, judgement.output)
+            result = score(told, self._rubric, verdicts, {**diagnoses, **named}, judgement.output)
+            if self._closer:
+                from engine.work import with_work
+
+                result = with_work(result, submission, self._zygotes, self._rubric.budget)
+            return with_excerpts(result, submission, sheet, self._functions)
         except Exception as fault:  # noqa: BLE001 - whatever it is, it is ours
             print(f"{submission.id}: the grader failed\n{traceback.format_exc()}", file=sys.stderr)
             return withheld(submission, self._rubric, str(fault))
 
-    def _with_costs(self, marked: dict[str, Marked], submission: Submission, sheet: Sheet | None) -> dict[str, Marked]:
+    def _answers(self, submission: Submission, sheet: Sheet | None) -> dict[str, Marked]:
+        """Judge the written answers; where there are none, without SymPy, which takes longer to import than that."""
+        found = {question.id: unanswered(question, sheet) for question in self._rubric.questions}
+        marked = {name: each for name, each in found.items() if each is not None}
+        if sheet is None or len(marked) == len(found):
+            return marked
+        from engine.answers import judge_answers
+
+        return self._with_costs(judge_answers(self._rubric.questions, sheet), submission, sheet)
+
+    def _with_costs(self, marked: dict[str, Marked], submission: Submission, sheet: Sheet) -> dict[str, Marked]:
         """Say beside each claimed cost where the submission's own code does something else; no points depend on it."""
+        from engine.counting import held_against_code
+
         for question in self._rubric.questions:
-            claim = sheet.answers.get(question.id) if sheet is not None else None
+            claim = sheet.answers.get(question.id)
             if question.kind is Kind.COMPLEXITY and isinstance(claim, str):
                 said = held_against_code(question, claim, submission, self._zygotes, self._rubric.budget)
                 if said:
@@ -254,7 +287,7 @@ def texts_of(rubric: Rubric) -> dict[str, CheckText]:
 def fingerprint(rubric: Rubric, options: Options) -> str:
     """Return what a stored result must match to be used again."""
     parts = [
-        rubric.digest,
+        rubric.judging,
         code_digest(),
         str(options.examples or rubric.examples),
         *(c.id for c in rubric.checks),
@@ -267,22 +300,29 @@ _judge_of_this_process: Judge | None = None
 
 @contextmanager
 def _pool(
-    jobs: int, rubric: Rubric, recordings: Sequence[Recording], tier: sandbox.Tier
+    jobs: int, rubric: Rubric, recordings: Sequence[Recording], tier: sandbox.Tier, *, closer: bool
 ) -> Iterator[ProcessPoolExecutor]:
-    """Start judges by forking: the recorded corpus is shared, not copied."""
+    """Start judges by forking: the recorded corpus is shared, not copied, and so is what is imported now."""
+    import engine.answers
+    import engine.work  # noqa: F401 - judges import both when they need them: once here, not once in each
+
     cores = multiprocessing.get_context("fork").SimpleQueue()
     for number in range(jobs):
         cores.put(os.getpid() + number)
-    with forked(jobs, _start_judge, cores, rubric, recordings, tier) as pool:
+    with forked(jobs, _start_judge, cores, rubric, recordings, tier, closer) as pool:
         yield pool
 
 
 def _start_judge(
-    cores: multiprocessing.SimpleQueue[int], rubric: Rubric, recordings: Sequence[Recording], tier: sandbox.Tier
+    cores: multiprocessing.SimpleQueue[int],
+    rubric: Rubric,
+    recordings: Sequence[Recording],
+    tier: sandbox.Tier,
+    closer: bool,
 ) -> None:
     global _judge_of_this_process  # noqa: PLW0603 - a pool's initializer has no other place to leave it
     _pin(cores.get())
-    _judge_of_this_process = Judge(rubric, recordings, tier)
+    _judge_of_this_process = Judge(rubric, recordings, tier, closer=closer)
     # A pool's process leaves without unwinding; its zygotes must be ended all the same.
     multiprocessing.util.Finalize(None, _judge_of_this_process.__exit__, exitpriority=10)
 

@@ -96,6 +96,7 @@ class Submission:
     digest: str = ""  # of the content: equal digests get equal marks
     students: tuple[Student, ...] = ()  # where a course platform told them
     late: bool = False
+    handed_in: str = ""  # when, as the platform wrote it; most tell nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +137,17 @@ class CheckResult:
     score: Fraction | None  # None: withheld
     max_score: Fraction
     visibility: str
+    bonus: bool = False  # counts for the score, not for the maximum of its item
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """Lines a student wrote, with the place they stand at."""
+
+    file: str
+    first: int  # the number of the first line
+    text: str
+    more: int = 0  # lines that were left out behind these
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +162,17 @@ class ItemResult:
     checks: tuple[CheckResult, ...]
     diagnosis: str = ""  # the name of the mistake, if it has one
     explanation: str = ""  # a sentence on what it is and where it comes from
+    work: str = ""  # a sentence on the multiply-adds the code does, where they were counted
+    written: tuple[Excerpt, ...] = ()  # what it is about, as the student wrote it
+
+
+@dataclass(frozen=True, slots=True)
+class Adjustment:
+    """What a policy took off a score, and the sentence on it."""
+
+    reason: str
+    points: Fraction
+    note: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +188,8 @@ class SubmissionResult:
     output: str = field(default="", compare=False)  # what their code printed, bounded; never part of the verdict
     students: tuple[Student, ...] = ()
     late: bool = False
+    handed_in: str = ""
+    adjustments: tuple[Adjustment, ...] = ()  # already part of the score
 
 
 @dataclass(frozen=True, slots=True)

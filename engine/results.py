@@ -11,14 +11,14 @@ import io
 import json
 import os
 import re
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from engine.report import page
+from engine.report.pages import FOLDER, pages
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from fractions import Fraction
     from pathlib import Path
 
     from engine.derive import Library
@@ -50,16 +50,21 @@ def results_json(results: Iterable[SubmissionResult], *, rubric: str, seed: int)
 
 
 def gradebook_csv(results: Iterable[SubmissionResult]) -> str:
-    """Return one row per submission, one column per item; a withheld score is an empty cell."""
+    """Return one row per submission, one column per item; a withheld score is an empty cell.
+
+    What a policy took off has a column after the items, where it took something off anybody.
+    """
     ordered = _by_id(results)
+    adjusted = ["adjustment"] if any(result.adjustments for result in ordered) else []
     items = list(dict.fromkeys(item.id for result in ordered for item in result.items))
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\r\n")
-    writer.writerow(["id", "status", "score", "max_score", *map(_cell, items)])
+    writer.writerow(["id", "status", "score", "max_score", *map(_cell, items), *adjusted])
     for result in ordered:
         scores = {item.id: item.score for item in result.items}
         row = [_cell(result.id), result.status.value, _plain(result.score), _plain(result.max_score)]
-        writer.writerow(row + [_plain(scores.get(item)) for item in items])
+        taken = [_plain(sum((each.points for each in result.adjustments), Fraction(0))) for _ in adjusted]
+        writer.writerow(row + [_plain(scores.get(item)) for item in items] + taken)
     return buffer.getvalue()
 
 
@@ -78,14 +83,16 @@ def write_results(  # noqa: PLR0913 - everything the three files say is handed i
     _remove_unfinished(folder)
     _write(folder / "results.json", results_json(ordered, rubric=rubric, seed=seed))
     _write(folder / "gradebook.csv", gradebook_csv(ordered))
-    _write(
-        folder / "report" / "index.html",
-        page.render(
-            ordered, rubric=rubric, seed=seed, texts=texts, title=title, behind=proofs.behind if proofs else {}
-        ),
-    )
+    behind = proofs.behind if proofs else {}
+    shown = pages(ordered, rubric=rubric, seed=seed, texts=texts, title=title, behind=behind, file_name=file_name)
+    for place, text in shown:
+        _write(folder / "report" / place, text)
     if proofs is not None:
         _write(folder / "report" / "proofs.html", proofs.page)
+    kept = {f"{file_name(result.id)}.html" for result in ordered}
+    for page in (folder / "report" / FOLDER).glob("*.html"):
+        if page.name not in kept:
+            page.unlink()  # from an earlier run in this folder
     for result in ordered:
         printed = folder / "output" / f"{file_name(result.id)}.txt"
         if result.output:
@@ -137,6 +144,10 @@ def _submission_record(result: SubmissionResult) -> dict[str, Any]:
         record["students"] = [{"id": student.id, "name": student.name} for student in result.students]
     if result.late:
         record["late"] = True
+    if result.adjustments:
+        record["adjustments"] = [
+            {"reason": each.reason, "points": float(each.points), "note": each.note} for each in result.adjustments
+        ]
     return record
 
 
@@ -161,6 +172,7 @@ def _check_record(check: CheckResult) -> dict[str, Any]:
         "score": _number(check.score),
         "max_score": _number(check.max_score),
         "visibility": check.visibility,
+        **({"bonus": True} if check.bonus else {}),
         "proved": verdict.proved,
         "message": verdict.message,
         "counterexample": example
@@ -211,6 +223,6 @@ def _settle(folder: Path) -> None:
 
 
 def _remove_unfinished(folder: Path) -> None:
-    for place in (folder, folder / "report", folder / "output"):
+    for place in (folder, folder / "report", folder / "report" / FOLDER, folder / "output"):
         for left in place.glob(f".*{UNFINISHED}"):
             left.unlink()

@@ -1,16 +1,17 @@
 """The rubric: which items there are, what each check is worth, who may see it, what a worker may use.
 
 Points and visibility live here and nowhere else. A rubric that does not fit the checks
-is refused before anybody is graded.
+is refused before anybody is graded, with all that is wrong with it.
 """
 
 from __future__ import annotations
 
 import hashlib
 import importlib
-import tomllib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from difflib import get_close_matches
 from fractions import Fraction
 from functools import cache
@@ -20,21 +21,16 @@ from typing import Any
 from checks.check import Check, checks_in
 from checks.contract import FILES, SIGNATURES
 from checks.question import PUBLISHED, Question, questions
-from engine.answers import AnswerCheck, checks_of
+from engine.feedback import number
+from engine.late import Late
 from engine.policy import Policy, read_entries
 from engine.records import RubricError, UsageError
+from engine.rubric_keys import KEYS, Problem, RubricFile, near
+from engine.sheet import AnswerCheck, checks_of
 from engine.workers import Budget
 
 STANDARD = Path(__file__).resolve().parent.parent / "checks" / "rubric.toml"
-VISIBILITIES = ("public", "hidden")
-LIMITS = {
-    "call_seconds": 4.0,
-    "import_seconds": 15.0,
-    "submission_seconds": 120.0,
-    "cpu_seconds": 120.0,
-    "memory_mib": 1024,
-    "scratch_mib": 16,
-}
+MOST_TOLD = 20  # of the problems of a rubric that stop a run; `grader rubric` tells all
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +40,7 @@ class Worth:
     points: Fraction
     visibility: str
     partial: bool = False  # whether a part that holds earns a part of the points
+    bonus: bool = False  # counts for the score, not for the maximum
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +62,13 @@ class Item:
 
     @property
     def points(self) -> Fraction:
-        """The points of all its checks."""
-        return sum((worth.points for worth in self.worth.values()), Fraction(0))
+        """The points of all its checks but the bonus."""
+        return sum((worth.points for worth in self.worth.values() if not worth.bonus), Fraction(0))
+
+    @property
+    def bonus(self) -> Fraction:
+        """The points that count on top."""
+        return sum((worth.points for worth in self.worth.values() if worth.bonus), Fraction(0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +81,8 @@ class Rubric:
     items: tuple[Item, ...]
     digest: str
     graded: tuple[str, ...] = ()  # all items of the file, also those that `only` and `public` leave out
+    late: Late | None = None
+    judging: str = ""  # a digest of what verdicts and points depend on: all of the file but [late]
 
     @property
     def checks(self) -> list[Check | AnswerCheck]:
@@ -100,13 +104,31 @@ class Rubric:
         """The questions to be answered."""
         return [item.question for item in self.items if item.question is not None]
 
+    @property
+    def called(self) -> frozenset[str]:
+        """The functions of the contract that its checks call."""
+        names = {f"{check.of.split('.', 1)[0]}.{name}" for check in self.code_checks for name in check.functions}
+        return frozenset(names & SIGNATURES.keys())
+
+    def summary(self) -> str:
+        """Return what there is to be had, in a line or two."""
+        points = sum((item.points for item in self.items), Fraction(0))
+        bonus = sum((item.bonus for item in self.items), Fraction(0))
+        on_top = f" and {number(bonus)} bonus" if bonus else ""
+        line = f"{self.title}: {len(self.items)} items, {len(self.checks)} checks, {number(points)} points{on_top}"
+        return f"{line}\nlate: {self.late.rule(1)}" if self.late else line
+
     def policy(self) -> Policy:
         """Return what its items forbid."""
         return Policy(
             {item.id: item.forbid for item in self.code_items},
-            {item.id: self._functions(item) for item in self.code_items},
+            self.functions(),
             self.graded,
         )
+
+    def functions(self) -> dict[str, list[str]]:
+        """Return the functions that each item of code is about."""
+        return {item.id: self._functions(item) for item in self.code_items}
 
     def _functions(self, item: Item) -> list[str]:
         """Return the functions an item is about: its own, or those of its checks that no other item is about."""
@@ -158,96 +180,168 @@ def all_checks() -> Mapping[str, Check]:
 
 
 def read_rubric(path: Path = STANDARD) -> Rubric:
-    """Read a rubric file, or raise RubricError naming the row that is wrong."""
+    """Read a rubric file, or raise RubricError with everything that is wrong with it."""
+    rubric, problems = examined(path)
+    if rubric is None:
+        errors = [problem for problem in problems if problem.is_error]
+        told = [f"{path.name}: {problem}" for problem in errors[:MOST_TOLD]]
+        more = [f"and {len(errors) - MOST_TOLD} more: grader rubric {path} tells all"] if errors[MOST_TOLD:] else []
+        raise RubricError("\n".join([*told, *more]))
+    return rubric
+
+
+def examined(path: Path = STANDARD) -> tuple[Rubric | None, list[Problem]]:
+    """Read a rubric file; return it, if nothing is wrong with it, and all problems in the order of their lines."""
     try:
         raw = path.read_bytes()
-        table = tomllib.loads(raw.decode("utf-8"))
     except OSError as error:
         raise UsageError(f"the rubric {path} cannot be read: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise RubricError(f"{path.name} is not valid TOML: {error}") from None
-    everywhere = read_entries(table.get("forbid", []), path.name)
-    items = tuple(_item(name, row, path.name, everywhere) for name, row in _table(table, "item", path.name).items())
-    _complete(items, path)
-    limits = LIMITS | _table(table, "limits", path.name)
-    unknown = sorted(set(limits) - set(LIMITS))
-    if unknown:
-        raise RubricError(f"{path.name}: [limits] has no {unknown[0]!r}; it has {', '.join(LIMITS)}")
-    for name, value in limits.items():
-        if not isinstance(value, int | float) or isinstance(value, bool) or value <= 0:
-            raise RubricError(f"{path.name}: limits.{name} must be a positive number, not {value!r}")
-    examples = table.get("examples", 100)
-    if not isinstance(examples, int) or isinstance(examples, bool) or examples < 1:
-        raise RubricError(f"{path.name}: examples must be a whole number of at least 1, not {examples!r}")
-    return Rubric(
-        title=str(table.get("title", path.stem)),
-        examples=examples,
+    file = RubricFile(path, raw)
+    if file.errors:
+        return None, file.problems
+    top = file.values("the file", (), file.table)
+    limits = file.values("[limits]", ("limits",), dict(file.tables("limits")))
+    late = _late(file)
+    everywhere = _forbidden(file, ("forbid",), "", top["forbid"])
+    items = tuple(filter(None, (_item(file, name, row, everywhere) for name, row in file.tables("item"))))
+    _look_over(file, items, limits, standard=path.resolve() == STANDARD)
+    problems = sorted(file.problems, key=lambda problem: problem.line)
+    if file.errors:
+        return None, problems
+    rubric = Rubric(
+        title=top["title"] or path.stem,
+        examples=top["examples"],
         budget=Budget(**limits),
         items=items,
         graded=tuple(item.id for item in items if item.question is None),
         digest=hashlib.sha256(raw).hexdigest()[:16],
+        late=late,
+        judging=_judging(raw, file.table),
+    )
+    return rubric, problems
+
+
+def _judging(raw: bytes, table: Mapping[str, Any]) -> str:
+    """Return the digest that results are found again by: whom a late policy excuses changes no verdict."""
+    if "late" not in table:
+        return hashlib.sha256(raw).hexdigest()[:16]
+    rest = {name: value for name, value in table.items() if name != "late"}
+    return hashlib.sha256(json.dumps(rest, default=str).encode()).hexdigest()[:16]
+
+
+def _late(file: RubricFile) -> Late | None:
+    row = dict(file.tables("late"))
+    if "late" not in file.table or not isinstance(file.table["late"], dict):
+        return None
+    place = ("late",)
+    values = file.values("[late]", place, row)
+    if ("share" in row) == ("points" in row):
+        file.error(place, "[late] takes either share or points: what being late costs")
+        return None
+    is_share = "share" in row
+    for name in ("of",) if not is_share else ():
+        if name in row:
+            file.error((*place, name), f"late.{name} says what a share is of; points are points")
+    if is_share and values["cap"] is not None and values["cap"] > 1:
+        file.error((*place, "cap"), f"late.cap is a share, as late.share is: at most 1, not {values['cap']!r}")
+    if "deadline" not in row and ("grace_minutes" in row or values["per"] != "submission"):
+        file.warn(place, "without late.deadline nobody knows how late something is: one day or hour counts, no grace")
+    deduct = values["share"] if is_share else values["points"]
+    return Late(
+        deduct=_exact(deduct or 0),
+        is_share=is_share,
+        of=values["of"],
+        per=values["per"],
+        cap=None if values["cap"] is None else _exact(values["cap"]),
+        grace=timedelta(minutes=values["grace_minutes"]),
+        deadline=values["deadline"],
+        excused=frozenset(values["excused"] or ()),
     )
 
 
-def _table(table: Mapping[str, Any], name: str, file: str) -> dict[str, Any]:
-    value = table.get(name, {})
-    if not isinstance(value, dict):
-        raise RubricError(f"{file}: {name} must be a table, not {value!r}")
-    return value
+def _exact(number: float) -> Fraction:
+    return Fraction(str(number))
 
 
-def _item(name: str, row: Any, file: str, forbidden_everywhere: tuple[str, ...]) -> Item:
-    if not isinstance(row, dict):
-        raise RubricError(f"{file}: item {name!r} must be a table, not {row!r}")
+def _forbidden(file: RubricFile, place: tuple[str, ...], about: str, value: Any) -> tuple[str, ...]:
+    """Return what must not be used; each entry that means nothing is noted."""
+    names: list[str] = []
+    for entry in [[one] for one in value] if isinstance(value, list) else [value or []]:
+        try:
+            names += read_entries(entry, about)
+        except RubricError as error:
+            file.error(place, str(error).removeprefix(": "))
+    return tuple(dict.fromkeys(names))
+
+
+def _item(file: RubricFile, name: str, row: Any, forbidden_everywhere: tuple[str, ...]) -> Item | None:
+    place = ("item", name)
     question = questions().get(name)
+    coded = {check.id: check for check in all_checks().values() if check.of == name}
     known: Mapping[str, Check | AnswerCheck] = (
-        all_checks() if question is None else {check.id: check for check in checks_of(question)}
+        coded if question is None else {check.id: check for check in checks_of(question)}
     )
-    checks = []
+    if not isinstance(row, dict):
+        file.error(place, f"item {name!r} must be a table, not {row!r}")
+        return None
+    if not known:
+        items = {*questions(), *(check.of for check in all_checks().values())}
+        file.error(place, f"there is no item {name!r}{near(name, items)}")
+        return None
+    own = {key: value for key, value in row.items() if key in KEYS["[item.ID]"]}
+    values = file.values("[item.ID]", place, own, name)
     worth = {}
     for key, value in row.items():
-        if key in ("title", "from", "forbid"):
+        if key in own:
             continue
-        check = known.get(f"{name}.{key}")
-        if check is None:
-            near = get_close_matches(f"{name}.{key}", list(known), n=1, cutoff=0.6)
-            raise RubricError(
-                f"{file}: there is no check {name}.{key}" + (f"; did you mean {near[0]}?" if near else "")
-            )
-        checks.append(check)
-        worth[check.id] = _worth(check.id, value, file)
+        if f"{name}.{key}" not in known:
+            names = {check.rsplit(".", 1)[1]: check for check in known}
+            hint = near(key, {**names, **{own_key: own_key for own_key in KEYS["[item.ID]"]}})
+            file.error((*place, key), f"there is no check {name}.{key}{hint}")
+        else:
+            worth[f"{name}.{key}"] = _worth(file, (*place, key), known[f"{name}.{key}"], value, bonus=values["bonus"])
+    if not row.keys() - own.keys():
+        file.error(place, f"{name} has no checks; it can have {', '.join(id_[len(name) + 1 :] for id_ in known)}")
     title, source = (question.title, question.source) if question else (name, "")
     if question is not None and "forbid" in row:
-        raise RubricError(f"{file}: {name} is answered in words; forbid is for code")
-    own = read_entries(row.get("forbid", []), f"{file}: {name}")
-    forbid = () if question is not None else tuple(dict.fromkeys((*forbidden_everywhere, *own)))
-    return Item(
-        name, str(row.get("title", title)), str(row.get("from", source)), tuple(checks), worth, question, forbid
-    )
+        file.error((*place, "forbid"), f"{name} is answered in words; forbid is for code")
+    own_forbidden = _forbidden(file, (*place, "forbid"), name, row.get("forbid"))
+    forbid = () if question is not None else tuple(dict.fromkeys((*forbidden_everywhere, *own_forbidden)))
+    shown = values["title"] or title, source if values["from"] is None else values["from"]
+    return Item(name, *shown, tuple(known[check] for check in worth), worth, question, forbid)
 
 
-def _worth(check: str, value: Any, file: str) -> Worth:
-    if not isinstance(value, dict) or set(value) - {"partial"} != {"points", "visibility"}:
-        raise RubricError(f'{file}: {check} needs points and visibility, as in {{ points = 1, visibility = "public" }}')
-    points, visibility, partial = value["points"], value["visibility"], value.get("partial", False)
-    if not isinstance(partial, bool):
-        raise RubricError(f"{file}: {check}: partial must be true or false, not {partial!r}")
-    if isinstance(points, bool) or not isinstance(points, int | float) or not 0 <= points < 10**6:
-        raise RubricError(f"{file}: {check}: points must be a number of at least 0, not {points!r}")
-    if visibility not in VISIBILITIES:
-        raise RubricError(f"{file}: {check}: visibility must be one of {', '.join(VISIBILITIES)}, not {visibility!r}")
-    return Worth(Fraction(str(points)), visibility, partial)
+def _worth(file: RubricFile, place: tuple[str, ...], check: Check | AnswerCheck, value: Any, *, bonus: bool) -> Worth:
+    nothing = Worth(Fraction(0), "hidden")
+    if not isinstance(value, dict) or not {"points", "visibility"} <= value.keys():
+        example = '{ points = 1, visibility = "public" }'
+        file.error(place, f"{check.id} needs points and visibility, as in {example}")
+        return nothing
+    values = file.values("a check", place, value, check.id)
+    if values["partial"] and isinstance(check, Check):
+        file.warn(place, f"{check.id} has no parts: partial changes nothing")
+    if values.get("visibility") == "public" and isinstance(check, Check) and check.needs_truth:
+        file.warn(place, f"{check.id} needs the reference: public, it still cannot run at a student's home")
+    if not {"points", "visibility"} <= values.keys():
+        return nothing
+    return Worth(_exact(values["points"]), values["visibility"], values["partial"], bonus or values["bonus"])
 
 
-def _complete(items: Sequence[Item], path: Path) -> None:
-    """Refuse a standard rubric that leaves a check without points: that is a mistake of ours."""
-    if not items:
-        raise RubricError(f"{path.name} has no items")
-    if path.resolve() == STANDARD:
+def _look_over(file: RubricFile, items: Sequence[Item], limits: Mapping[str, Any], *, standard: bool) -> None:
+    """Note what shows only in the file as a whole."""
+    if not file.table.get("item"):
+        file.error((), "it has no items")
+        return
+    if not file.errors and not sum(item.points for item in items):
+        file.warn((), "no points can be had: the maximum is 0")
+    for name in ("call_seconds", "import_seconds"):
+        if limits[name] > limits["submission_seconds"]:
+            file.warn(("limits", name), f"limits.{name} is more than limits.submission_seconds, and is never reached")
+    if standard and not file.errors:  # a check without points is a mistake of ours there
         named = {check.id for item in items for check in item.checks}
         known = list(all_checks())
         if not PUBLISHED.exists():  # a handout has the public checks of its questions only
             known += [check.id for question in questions().values() for check in checks_of(question)]
-        forgotten = [check for check in known if check not in named]
-        if forgotten:
-            raise RubricError(f"{path.name} gives no points for {forgotten[0]}")
+        for check in known:
+            if check not in named:
+                file.error((), f"it gives no points for {check}")

@@ -41,6 +41,7 @@ def score(
         problems=submission.problems,
         students=submission.students,
         late=submission.late,
+        handed_in=submission.handed_in,
         output=output,
     )
 
@@ -65,7 +66,7 @@ def _check_result(verdict: Verdict, item: Item) -> CheckResult:
     earned: Fraction | None = worth.points * (1 if verdict.outcome is Outcome.HELD else part)
     if verdict.outcome is Outcome.UNJUDGED:
         earned = None
-    return CheckResult(verdict, earned, worth.points, worth.visibility)
+    return CheckResult(verdict, earned, worth.points, worth.visibility, worth.bonus)
 
 
 def _sum(scores: Sequence[Fraction | None]) -> Fraction | None:

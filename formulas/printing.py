@@ -347,7 +347,7 @@ _ENDS_IN_WORD = re.compile(r"<mi[^>]*>[^<]{2,}</mi>(?:</mrow>)*$")
 class _MathML(_Notation):
     """Presentation MathML, within MathML Core: what Chromium and Firefox both draw."""
 
-    def script(self) -> _Notation:
+    def script(self) -> _MathML:
         return _ScriptMathML()
 
     def name(self, name: Name) -> Box:

@@ -21,7 +21,6 @@ from functools import cached_property, reduce
 from itertools import combinations, islice, pairwise
 from typing import Final, TypeAlias
 
-import sympy as sp
 from flint import arb, ctx, fmpq
 
 from formulas import growth
@@ -366,16 +365,6 @@ def _swapped(node: Node, one: Node, other: Node) -> Node:
 Key: TypeAlias = tuple[object, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Sized(Symbols):
-    """Symbols that know their dimensions: they are asked for with every edited tree."""
-
-    sizes: tuple[sp.Symbol, ...] = ()
-
-    def dimensions(self) -> tuple[sp.Symbol, ...]:
-        return self.sizes
-
-
 class _Points:
     """A few assignments at which trees are evaluated, and the values of the expected formula there."""
 
@@ -459,7 +448,7 @@ def _points(expected: Node, symbols: Symbols, relation: str) -> _Points | None:
     """Choose the points: no simple numbers, few sizes of 1, all of which hide mistakes."""
     drawn = list(islice(assignments(symbols), DRAWN))
     best = sorted(drawn[SIMPLE:], key=lambda made: sum(size == 1 for size in made.sizes.values()))
-    interpreter = Interpreter(_Sized(symbols.by_name, symbols.given, symbols.dimensions()))
+    interpreter = Interpreter(symbols)
     points = _Points(interpreter, relation)
     for made in (*best, *reversed(drawn[:SIMPLE])):
         if points.count == POINTS:

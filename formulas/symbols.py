@@ -1,17 +1,20 @@
 """The symbols a question declares: names, shapes, properties and definitions.
 
 The form is that of the judged formulas: `{"mu": {"shape": ["d"], "is": ["real"]}, …}`. A name used as a
-dimension is a positive whole number whether it is declared or not.
+dimension is a positive whole number whether it is declared or not. Declarations are checked when they are read; their
+sizes become SymPy's when somebody asks: most runs of the grader read every question and judge none.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
-import sympy as sp
+if TYPE_CHECKING:
+    import sympy as sp
 
 _DIMENSION = re.compile(r"(\d*)\s*\*?\s*([A-Za-z]\w*)?")
 _KNOWN_KEYS = frozenset({"shape", "is", "def", "columns", "at", "in_span_of", "mean", "covariance", "note", "spelled"})
@@ -23,12 +26,12 @@ PROPERTIES = frozenset(
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Symbol:
     """One declared symbol. Definitions are kept as text: who needs one reads it with the same reader."""
 
     name: str
-    shape: tuple[sp.Expr, ...] = ()  # () a number, (n,) a vector (a column), (n, m) a matrix
+    sizes: tuple[int | str | sp.Expr, ...] = ()
     properties: frozenset[str] = frozenset()
     definition: str | None = None
     columns: str | None = None  # the name of this matrix' columns: a_j is column j of A
@@ -39,22 +42,18 @@ class Symbol:
     spelled: tuple[str, ...] = ()  # further spellings: p(W) for a declared P
     note: str = ""
 
+    @cached_property
+    def shape(self) -> tuple[sp.Expr, ...]:
+        """() for a number, (n,) for a vector (a column), (n, m) for a matrix."""
+        return tuple(dimension(size) for size in self.sizes)
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True)
 class Symbols:
     """All symbols of a question by name, and what is given about them."""
 
     by_name: Mapping[str, Symbol]
     given: tuple[str, ...] = ()
-    _sizes: tuple[sp.Symbol, ...] = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        """Find the sizes once: every stage asks for them many times."""
-        found: dict[sp.Symbol, None] = {}
-        for symbol in self.by_name.values():
-            for size in symbol.shape:
-                found.update(dict.fromkeys(sorted(size.free_symbols, key=str)))
-        object.__setattr__(self, "_sizes", tuple(found))
 
     def __contains__(self, name: str) -> bool:
         return name in self.by_name
@@ -66,28 +65,48 @@ class Symbols:
         """Return the dimension symbols of all shapes, in order of first use."""
         return self._sizes
 
+    @cached_property
+    def _sizes(self) -> tuple[sp.Symbol, ...]:
+        """Found once: every stage asks for them many times."""
+        found: dict[sp.Symbol, None] = {}
+        for symbol in self.by_name.values():
+            for size in symbol.shape:
+                found.update(dict.fromkeys(sorted(size.free_symbols, key=str)))
+        return tuple(found)
+
 
 class SymbolError(Exception):
     """A declaration cannot be read: whose, and what is wrong with it."""
 
 
-def dimension(size: int | str) -> sp.Expr:
-    """Read a dimension: 3, "n", "2d", "2*d".
+def dimension(size: int | str | sp.Expr) -> sp.Expr:
+    """Read a dimension: 3, "n", "2d", "2*d"; one that was read is what it is.
 
     >>> dimension("2d")
     2*d
     """
+    import sympy as sp
+
     if isinstance(size, int):
         return sp.Integer(size)
+    if not isinstance(size, str):
+        return size
+    count, name = _written(size)
+    return sp.Integer(count or 1) * (size_symbol(name) if name else 1)
+
+
+def _written(size: str) -> tuple[str, str]:
+    """Return a dimension's number and its name as they are written; one of them may be empty."""
     match = _DIMENSION.fullmatch(size.strip())
     if match is None or not any(match.groups()):
         raise SymbolError(f"{size!r} is not a dimension; 3, n and 2d are")
-    count, name = match.groups()
-    return sp.Integer(count or 1) * (size_symbol(name) if name else 1)
+    return match[1], match[2] or ""
 
 
 def size_symbol(name: str) -> sp.Symbol:
     """Return the symbol of a size: a positive whole number."""
+    import sympy as sp
+
     return sp.Symbol(name, integer=True, positive=True)
 
 
@@ -106,9 +125,13 @@ def _symbol(name: str, rows: Mapping[str, Any]) -> Symbol:
         raise SymbolError(
             f"symbol {name!r}: unknown property {strange[0]!r}; known are {', '.join(sorted(PROPERTIES))}"
         )
+    sizes = tuple(rows.get("shape", ()))
+    for size in sizes:
+        if isinstance(size, str):
+            _written(size)
     return Symbol(
         name,
-        shape=tuple(dimension(size) for size in rows.get("shape", ())),
+        sizes=sizes,
         properties=properties,
         definition=rows.get("def"),
         columns=rows.get("columns"),

@@ -857,7 +857,7 @@ class Interpreter:
         with_identity = self.symbols
         if "I" not in self.symbols:
             size = symbol.shape[:1] * 2
-            unit = Symbol("I", shape=size, properties=frozenset({"identity"}))
+            unit = Symbol("I", sizes=size, properties=frozenset({"identity"}))
             with_identity = Symbols({**self.symbols.by_name, "I": unit}, self.symbols.given)
         return self.read(symbol.covariance, with_identity)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from engine.exports.record import Asked, Export, one_each, withheld
-from engine.exports.seen import carrier, is_public, looks_like, told
-from engine.feedback import NO_TEXT, visible
+from engine.exports.seen import carrier, is_public, looks_like, title_of, told
+from engine.feedback import NO_TEXT, remarks, visible
 from engine.records import CheckResult, ItemResult, Outcome, Status, SubmissionResult
 
 # Not "hidden": such tests are never shown, and Gradescope means them for tests without points.
@@ -49,7 +49,7 @@ def _results(result: SubmissionResult, asked: Asked) -> dict[str, Any]:
 
 
 def _output(result: SubmissionResult) -> str:
-    lines = [f"Problem: {visible(problem)}" for problem in result.problems]
+    lines = [*map(visible, remarks(result)), *(f"Problem: {visible(problem)}" for problem in result.problems)]
     if result.status is Status.WAITING:
         lines.append("Some answers wait for a person: they are not part of this score yet.")
     if any(not is_public(check) for item in result.items for check in item.checks):
@@ -59,7 +59,7 @@ def _output(result: SubmissionResult) -> str:
 
 def _test(check: CheckResult, item: ItemResult, number: str, asked: Asked) -> dict[str, Any]:
     outcome = check.verdict.outcome
-    test: dict[str, Any] = {"name": check.verdict.check, "number": number}
+    test: dict[str, Any] = {"name": title_of(check), "number": number}
     if outcome is not Outcome.MANUAL and check.score is not None:  # what waits for a person is not a zero
         test |= {"score": float(check.score), "max_score": float(check.max_score)}
         test["status"] = "passed" if outcome is Outcome.HELD else "failed"

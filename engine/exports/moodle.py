@@ -26,7 +26,7 @@ from engine.exports.roster import (
     without_submission,
 )  # fmt: skip
 from engine.exports.seen import for_students, looks_like
-from engine.feedback import item_words, one_line, points
+from engine.feedback import item_points, item_words, one_line, points, remarks
 from engine.records import SubmissionResult, UsageError
 
 GRADE, MAXIMUM, SCALE, FEEDBACK = "Grade", "Maximum Grade", "Scale", "Feedback comments"
@@ -45,23 +45,28 @@ def moodle(asked: Asked) -> Export:
     students = dict(_students(roster))
     rows, said = match(asked.results, students)
     comments = roster.find(FEEDBACK)
+    told = list(without_submission(students, rows))
     for result in asked.results:
         if result.id in rows and (why := unfinished(result)):
             said.append(f"{result.id}: {why}")
             continue
         for row in (roster.rows[number] for number in rows.get(result.id, ())):
-            row[grade] = decimals(scaled(result, _maximum(roster, row, grade), scale=asked.scale))
+            most = _maximum(roster, row, grade)
+            score = scaled(result, most, scale=asked.scale)
+            if most and score > most:  # a bonus; Moodle would drop the grade
+                told.append(f"{result.id}: {decimals(score)} is above the maximum, so {decimals(most)} is filled in")
+            row[grade] = decimals(min(score, most) if most else score)
             if comments is not None:
                 row[comments] = feedback(result)
     _guard(roster, grade)
-    return Export({"": roster.text()}, said, list(without_submission(students, rows)))
+    return Export({"": roster.text()}, said, told)
 
 
 def feedback(result: SubmissionResult) -> str:
     """Return a line per item, in HTML, which is what Moodle takes feedback for; nothing of hidden checks."""
-    lines = [points(result.score, result.max_score)]
+    lines = [points(result.score, result.max_score), *remarks(result)]
     lines += [
-        f"{item.id}: {item_words(item)}, {points(item.score, item.max_score)}. {looks_like(item)}".rstrip()
+        f"{item.id}: {item_words(item)}, {item_points(item)}. {looks_like(item)}".rstrip()
         for item in for_students(result).items
     ]
     return "<br>".join(html.escape(one_line(line)) for line in lines)

@@ -6,8 +6,8 @@ from fractions import Fraction
 from typing import Any
 
 from engine.exports.record import Asked, Export, as_json, one_each, unfinished
-from engine.exports.seen import carrier, for_students, looks_like, told
-from engine.feedback import NO_TEXT, points, visible
+from engine.exports.seen import carrier, for_students, looks_like, title_of, told
+from engine.feedback import NO_TEXT, points, remarks, visible
 from engine.records import CheckResult, ItemResult, Outcome, SubmissionResult
 
 LARGEST = 1_000_000  # bytes
@@ -44,7 +44,9 @@ def _results(result: SubmissionResult, asked: Asked, longest: int) -> dict[str, 
         "gradable": True,
         "score": float(min(max(share, Fraction(0)), Fraction(1))),  # whatever a bonus or a penalty made of it
         "message": points(result.score, result.max_score),
-        "output": "\n".join(f"Problem: {visible(problem)}" for problem in result.problems)[: LONGEST_OUTPUTS[0]],
+        "output": "\n".join(
+            [*map(visible, remarks(result)), *(f"Problem: {visible(problem)}" for problem in result.problems)]
+        )[: LONGEST_OUTPUTS[0]],
         "tests": [_test(check, item, asked, longest) for item in result.items for check in item.checks],
     }
 
@@ -54,7 +56,7 @@ def _test(check: CheckResult, item: ItemResult, asked: Asked, longest: int) -> d
     text = asked.texts.get(check.verdict.check, NO_TEXT)
     said = told(check, text)
     return {
-        "name": check.verdict.check,
+        "name": title_of(check),
         "description": text.claim,
         "points": float(check.score),
         "max_points": float(check.max_score),

@@ -17,7 +17,7 @@ from engine.records import (
     Verdict,
 )  # fmt: skip
 
-HIDDEN = "hidden_checks"  # stands for all hidden checks of an item
+HIDDEN, HIDDEN_BONUS = "hidden_checks", "hidden_bonus_checks"  # stand for all hidden checks of an item
 
 
 def for_students(result: SubmissionResult) -> SubmissionResult:
@@ -28,6 +28,11 @@ def for_students(result: SubmissionResult) -> SubmissionResult:
 def is_public(check: CheckResult) -> bool:
     """Return whether students may see a check before marks are published."""
     return check.visibility == "public"
+
+
+def title_of(check: CheckResult) -> str:
+    """Return a check's name, with the word where it counts on top."""
+    return f"{check.verdict.check} (bonus)" if check.bonus else check.verdict.check
 
 
 def has_failed(check: CheckResult) -> bool:
@@ -57,28 +62,31 @@ def carrier(item: ItemResult) -> CheckResult | None:
 
 def _folded_item(item: ItemResult) -> ItemResult:
     public = [check for check in item.checks if is_public(check)]
-    hidden = [check for check in item.checks if not is_public(check)]
+    hidden = [check for check in item.checks if not is_public(check) and not check.bonus]
+    bonus = [check for check in item.checks if not is_public(check) and check.bonus]
+    folded = [_folded(f"{item.id}.{name}", some) for name, some in ((HIDDEN, hidden), (HIDDEN_BONUS, bonus)) if some]
     # A name that only a hidden check supports would tell what that check found.
     named = any(map(has_failed, public))
     return replace(
         item,
-        checks=(*public, _folded(item.id, hidden)) if hidden else tuple(public),
+        checks=(*public, *folded),
         diagnosis=item.diagnosis if named else "",
         explanation=item.explanation if named else "",
     )
 
 
-def _folded(item: str, hidden: Sequence[CheckResult]) -> CheckResult:
+def _folded(name: str, hidden: Sequence[CheckResult]) -> CheckResult:
     scores = [check.score for check in hidden]
     known = [score for score in scores if score is not None]
     held = sum(check.verdict.outcome is Outcome.HELD for check in hidden)
     return CheckResult(
         Verdict(
-            f"{item}.{HIDDEN}",
+            name,
             max((check.verdict.outcome for check in hidden), key=SEVERITY.__getitem__),
             message=f"{held} of {len(hidden)} hidden checks held.",
         ),
         sum(known, Fraction(0)) if len(known) == len(scores) else None,
         sum((check.max_score for check in hidden), Fraction(0)),
         "public",
+        hidden[0].bonus,
     )

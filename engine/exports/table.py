@@ -27,7 +27,9 @@ def table(asked: Asked) -> Export:
             result.status.value,
             "" if why else _plain(result.score),
             _plain(result.max_score),
-            "; ".join(filter(None, [why, "late" if result.late else ""])),
+            guarded(
+                "; ".join(filter(None, [why, "late" if result.late else "", *(a.note for a in result.adjustments)]))
+            ),
         ]
         writer.writerow(row + [_plain(scores.get(item)) for item in items])
     return Export({"": encodable(buffer.getvalue())}, left_out)

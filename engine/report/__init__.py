@@ -1,1 +1,1 @@
-"""The page people open: report/index.html, one file, no network."""
+"""The pages people open: report/index.html for a class, a page for each submission; no server, no network."""

@@ -16,11 +16,12 @@ from checks.contract import signature_of
 from checks.contract.signature import PARAMETERS
 from checks.expect import changed
 from engine import intake, judge, workers
-from engine.answers import judge_answers, read_sheet
+from engine.answers import judge_answers
 from engine.corpus import RecordedCall
 from engine.intake import take_in
 from engine.records import Outcome, UsageError
 from engine.rubric import read_rubric
+from engine.sheet import read_sheet
 from engine.worker import wire
 from tests.fuzz import fuzz_frames, lies
 

@@ -900,7 +900,7 @@ def test_the_zip_is_the_same_bytes_each_time_and_holds_what_is_needed(tmp_path):
         "rubric.toml",
         "grader.py",
         "reference/attention.py",
-        "engine/report/page.html",
+        "engine/report/overview.html",
     } <= names
     assert not [name for name in names if "__pycache__" in name or name.startswith(("tests/", "submissions/", "."))]
     assert wanted <= pinned

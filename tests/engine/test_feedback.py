@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import pytest
 
-from engine.feedback import UNJUDGED, check_feedback, paint, submission_feedback, visible
+from engine.feedback import UNJUDGED, check_feedback, paint, submission_feedback, summary, visible
 from engine.records import (
     CheckResult,
     CheckText,
@@ -165,9 +165,8 @@ What your code printed:
   | loss 2
 """
     assert submission_feedback(result, texts) == expected
-    brief = submission_feedback(result, texts, details=False)
-    assert brief == expected.partition("\ngates.gru_cell.keeps")[0] + (
-        "\ngates.gru_cell: This looks like: z and 1 - z swapped.\n"
+    assert summary(result) == (
+        "3 of 5 checks held. To try a call in Python, begin with\n\n  import numpy as np; from gates import *\n"
     )
 
 
@@ -184,6 +183,58 @@ def test_equal_reasons_are_not_merged_where_each_has_its_counterexample() -> Non
     broken = [check(f"attention.softmax.{name}", example=EXAMPLE) for name in "ab"]
     text = submission_feedback(submission(item("attention.softmax", *broken)), {})
     assert text.count("gave      [nan]") == 2
+
+
+def test_a_function_that_raises_in_one_line_whatever_is_asked_is_told_once_with_a_call() -> None:
+    where = "attention.py line 3, in softmax: return undefined"
+    raised = [
+        check(
+            f"attention.softmax.{name}",
+            Outcome.RAISED,
+            message="It raised NameError.",
+            example=Counterexample(name, where, ""),
+        )
+        for name in "abc"
+    ]
+    raised[2] = check(
+        "attention.softmax.c", Outcome.RAISED, message="It raised NameError.", example=Counterexample("c", "line 4", "")
+    )
+    text = submission_feedback(submission(item("attention.softmax", *raised, outcome=Outcome.RAISED)), {})
+    assert text.count(where) == 1
+    assert "\n  a\n  gave      attention.py line 3" in text
+    assert text.count("It raised NameError.") == 2
+
+
+def test_a_file_that_cannot_be_imported_is_told_once_for_all_its_functions() -> None:
+    reason = "attention.py fails at import: SyntaxError: invalid syntax."
+    items = [
+        item(
+            f"attention.{name}", check(f"attention.{name}.law", Outcome.RAISED, message=reason), outcome=Outcome.RAISED
+        )
+        for name in ("softmax", "causal_mask", "argmax_attention")
+    ]
+    text = submission_feedback(submission(*items), {})
+    assert text.count(reason) == 1
+    assert "\nattention.softmax and 2 more" + " " * 45 + "0 of 9\n\nattention.py fails" in text
+
+
+def test_what_is_missing_has_no_line_of_its_own_and_many_are_counted() -> None:
+    names = [*(f"gates.{name}" for name in "abcde"), "attention.f", "die_entropy", "wavelengths"]
+    several = [
+        item(name, check(f"{name}.law", Outcome.MISSING, message="Not begun."), outcome=Outcome.MISSING)
+        for name in names
+    ]
+    text = submission_feedback(submission(*several), {})
+    assert text.splitlines()[1:] == [
+        "", "Missing:", "  Not begun: 5 of gates, 1 of attention, 2 of the written answers.",
+    ]  # fmt: skip
+    assert "  Not begun: gates.a, gates.b.\n" in submission_feedback(submission(*several[:2]), {})
+    assert summary(submission(*several)).startswith("Nothing is begun: ")
+
+
+def test_the_summary_claims_no_more_than_was_tried() -> None:
+    result = submission(item("gates.sigmoid", held("gates.sigmoid.agrees"), outcome=Outcome.HELD))
+    assert summary(result) == "1 check held. That is a good sign, not a proof: more is checked later.\n"
 
 
 def test_a_withheld_submission_says_so() -> None:

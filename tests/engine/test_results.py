@@ -192,7 +192,10 @@ def write(folder: Path, *results: SubmissionResult) -> dict[str, bytes]:
 def test_writing_leaves_the_files_of_the_contract_and_nothing_else(tmp_path: Path) -> None:
     chatty = submission("../carol", output="loss \udce9 1\r\n2")
     files = write(tmp_path / "new" / "graded", ALICE, BOB, HOSTILE, chatty)
-    assert sorted(files) == ["gradebook.csv", "output/%2E.%2Fcarol.txt", "report/index.html", "results.json"]
+    pages = {f"report/submissions/{file_name(result.id)}.html" for result in (ALICE, BOB, HOSTILE, chatty)}
+    assert set(files) == pages | {
+        "gradebook.csv", "output/%2E.%2Fcarol.txt", "report/index.html", "results.json"
+    }  # fmt: skip
     assert files["output/%2E.%2Fcarol.txt"] == b"loss \\udce9 1\r\n2"
     assert b"\r\n" in files["gradebook.csv"]
     assert b"\r\r" not in files["gradebook.csv"]
@@ -205,6 +208,11 @@ def test_writing_twice_in_another_order_changes_no_byte(tmp_path: Path) -> None:
 def test_what_an_earlier_run_printed_does_not_stay(tmp_path: Path) -> None:
     assert "output/alice.txt" in write(tmp_path, submission("alice", output="old"))
     assert "output/alice.txt" not in write(tmp_path, ALICE)
+
+
+def test_the_page_of_one_who_is_gone_does_not_stay(tmp_path: Path) -> None:
+    assert "report/submissions/bob.html" in write(tmp_path, ALICE, BOB)
+    assert "report/submissions/bob.html" not in write(tmp_path, ALICE)
 
 
 def test_a_failed_write_keeps_the_old_file_and_leaves_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

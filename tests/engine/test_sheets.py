@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from checks.question import SHEETS, Kind, Question, questions
-from engine.answers import Marked, Sheet, judge_answers, read_sheet
+from engine.answers import judge_answers
 from engine.records import Outcome
+from engine.sheet import Marked, Sheet, read_sheet
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "submissions" / "examples"
 

@@ -32,13 +32,14 @@ from typing import Any
 import msgspec
 
 from engine import gradebook, results
-from engine.answers import judge_answers, read_sheet
+from engine.answers import judge_answers
 from engine.intake import take_in
 from engine.pipeline import withheld
 from engine.policy import Policy
 from engine.records import Outcome, Submission, SubmissionResult, UsageError, Verdict
 from engine.rubric import read_rubric
 from engine.score import score
+from engine.sheet import Sheet, read_sheet
 from engine.worker import wire
 from tests.fuzz import files
 from tests.fuzz.watch import MEBIBYTE, Finding, Tally
@@ -149,8 +150,8 @@ class Intake:
     def _verdicts_on(self, answers: str | None) -> list[Verdict]:
         """Judge the answers; the good neighbour's are the same every time."""
         if answers not in self._judged:
-            sheet = read_sheet(answers) if answers is not None else None
-            for problem in sheet.problems if sheet else ():
+            sheet = read_sheet(answers) if answers is not None else Sheet()
+            for problem in sheet.problems:
                 _sentence(problem, "problem of the answers")
             marked = judge_answers(self._rubric.questions, sheet).values()
             verdicts = [verdict for each in marked for verdict in each.verdicts]
