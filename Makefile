@@ -5,13 +5,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/installed
 
-.PHONY: install grade test lint bench verify audit derive fuzz fuzz-frames fuzz-intake soak kills clean
+.PHONY: install grade test lint docs bench verify audit derive fuzz fuzz-frames fuzz-intake soak kills clean
 
 install: $(INSTALLED)
 
 $(INSTALLED): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,docs]'
 	touch $@
 
 grade: install
@@ -49,8 +49,11 @@ fuzz-intake: install
 soak: install
 	$(BIN)/python -m tests.fuzz.soak --submissions 100 1000
 
+docs: install
+	$(BIN)/mkdocs build --strict --quiet --site-dir site
+
 bench: install
 	$(BIN)/grader bench
 
 clean:
-	rm -rf $(VENV) graded .mypy_cache .ruff_cache .pytest_cache *.egg-info
+	rm -rf $(VENV) graded site .mypy_cache .ruff_cache .pytest_cache *.egg-info

@@ -241,12 +241,8 @@ def summary(result: SubmissionResult) -> str:
     if not checks:
         return "Nothing is begun: fill in a function, or answer a question in answers.toml.\n"
     if held == len(checks):
-        return (
-            _prose(
-                f"{'All ' if held > 1 else ''}{_checks(held)} held. That is a good sign, not a proof: more is checked later."
-            )
-            + "\n"
-        )
+        every = "All " if held > 1 else ""
+        return f"{every}{_checks(held)} held. That is a good sign, not a proof: more is checked later.\n"
     told = f"{held} of {_checks(len(checks))} held."
     called = [item for item in begun if item.kind == "code" and any(c.verdict.counterexample for c in item.checks)]
     if not called:

@@ -71,14 +71,14 @@ every = pytest.mark.parametrize("question", EVERY)
 
 def test_every_question_of_the_syllabus_is_there_with_its_kind_and_no_other():
     wanted = {name: kind for kind, names in SYLLABUS.items() for name in names.split()}
-    assert {name: str(question.kind) for name, question in questions().items()} == wanted
+    assert {name: str(question.kind) for name, question in read_questions(FOLDER).items() if name in IDS} == wanted
     assert len(wanted) == 68
 
 
 def test_questions_come_in_the_order_of_the_syllabus():
-    assert tuple(questions()) == IDS
-    assert list(questions())[:3] == ["softmax_ce_gradient", "softmax_jacobian", "input_gradient"]
-    assert list(questions())[-1] == "character_or_word"
+    assert tuple(questions())[: len(IDS)] == IDS  # a course's own come after them
+    assert IDS[:3] == ("softmax_ce_gradient", "softmax_jacobian", "input_gradient")
+    assert IDS[-1] == "character_or_word"
 
 
 def test_claims_have_the_truths_of_the_syllabus():
