@@ -25,6 +25,7 @@ PRINTED_COLUMNS = 400
 MOST_NAMED = 6  # of those that are missing for one reason; more are counted
 NO_TEXT = CheckText(claim="", hint="")
 
+PROVED_AT = "proved at small shapes"
 UNJUDGED = "The grader failed on this check. Your score is withheld until staff look at it."
 
 # Said when the judge left no message of its own.
@@ -138,10 +139,11 @@ def item_words(item: ItemResult) -> str:
     """Return what became of one item; its inputs are those of all its checks together."""
     verdicts = [check.verdict for check in item.checks]
     if item.outcome is Outcome.HELD:
-        # Code is proved by its agreement with the definition, at small shapes; an answer by all its checks, for all.
-        prove = any if item.kind == "code" else all
-        proved = bool(verdicts) and prove(verdict.proved for verdict in verdicts)
-        return _words(item.outcome, sum(verdict.examples for verdict in verdicts), proved=proved)
+        examples = sum(verdict.examples for verdict in verdicts)
+        proved = [verdict.proved for verdict in verdicts]
+        if examples and any(proved):  # code: one check says more than the others
+            return f"{_words(item.outcome, examples, proved=False)}; agreement {PROVED_AT}"
+        return _words(item.outcome, examples, proved=bool(proved) and all(proved))
     held = sum(verdict.outcome is Outcome.HELD for verdict in verdicts)
     # How much does hold is news only where something holds and something does not.
     return f"{WORDS[item.outcome]}, {held} of {len(verdicts)} held" if held else WORDS[item.outcome]
@@ -150,11 +152,10 @@ def item_words(item: ItemResult) -> str:
 def _words(outcome: Outcome, examples: int, *, proved: bool) -> str:
     if outcome is not Outcome.HELD:
         return WORDS[outcome]
-    held = f"held for {examples} input{'' if examples == 1 else 's'}"
-    if proved:
-        return f"proved at small shapes, {held}" if examples else "proved"
+    if proved:  # code has inputs and shapes, an answer neither
+        return PROVED_AT if examples else "proved"
     if examples:
-        return held
+        return f"held for {examples} input{'' if examples == 1 else 's'}"
     return WORDS[outcome]
 
 
