@@ -239,7 +239,6 @@ def _check(given: argparse.Namespace) -> int:
     from engine.checking import checked, is_good
     from engine.intake import take_in
     from engine.pipeline import Options, texts_of
-    from engine.results import results_json
     from engine.rubric import STANDARD, read_rubric
 
     submissions = take_in([given.path])
@@ -249,6 +248,8 @@ def _check(given: argparse.Namespace) -> int:
     options = Options(examples=given.examples, seed=given.seed, closer=False)
     result = checked(submissions[0], rubric, options)
     if given.json:
+        from engine.results import results_json
+
         sys.stdout.write(results_json([result], rubric=rubric.digest, seed=given.seed))
     else:
         told = f"{feedback.submission_feedback(result, texts_of(rubric))}\n{feedback.summary(result)}"

@@ -38,7 +38,6 @@ from engine.records import (
     UsageError,
     Verdict,
 )  # fmt: skip
-from engine.results import write_results
 from engine.rubric import STANDARD, Rubric, read_rubric
 from engine.score import score
 from engine.sheet import Marked, Sheet, read_sheet, unanswered
@@ -138,7 +137,8 @@ def _reopened(options: Options) -> Iterator[tuple[gradebook.Gradebook, Rubric]]:
 
 def _written(book: gradebook.Gradebook, rubric: Rubric, options: Options) -> list[SubmissionResult]:
     """Write what programs and people read of the last run, all of it from the gradebook, and return its results."""
-    from engine.derive import library  # SymPy takes longer to import than `check` to begin
+    from engine.derive import library  # SymPy and Jinja take longer to import than `check` to begin
+    from engine.results import write_results
 
     ordered = _final(book, rubric)
     proofs = library()

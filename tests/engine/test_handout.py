@@ -2,6 +2,7 @@
 
 import ast
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -48,6 +49,40 @@ def test_a_mistake_is_caught_at_home(handout, example):
     done = check(handout, example)
     assert done.returncode == 1
     assert "Hint: " in done.stdout
+
+
+def test_a_fresh_handout_is_told_to_be_begun_and_each_command_of_its_page_works(handout):
+    commands = re.findall(
+        r"^\s*(?:\| `)?python (grader\.py [^`\n]+)", (handout / "README.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert len(commands) == 5
+    for command in commands:
+        done = subprocess.run(
+            [sys.executable, *command.split()], cwd=handout, capture_output=True, text=True, check=False
+        )
+        if " check " in command:
+            assert done.returncode == 1
+            assert done.stdout.endswith("Nothing is begun: fill in a function, or answer a question in answers.toml.\n")
+        else:
+            assert done.returncode == 0
+            assert "softmax" in done.stdout
+        assert done.stderr == ""
+
+
+def test_a_check_at_home_asks_no_network(handout):
+    """Every address that is looked up and every connection that is tried would be written down."""
+    folder = handout.parent / "offline"
+    shutil.copytree(handout, folder)
+    shutil.copy(EXAMPLES / "softmax_over_the_wrong_axis" / "attention.py", folder / "attention.py")
+    watched = (
+        "import runpy, sys; sys.argv = ['grader.py', 'check', '.', '--examples', '5']; "
+        "sys.addaudithook(lambda event, args: print(event, args, file=sys.stderr) "
+        "if event in ('socket.connect', 'socket.getaddrinfo', 'urllib.Request') else None); "
+        "runpy.run_path('grader.py', run_name='__main__')"
+    )
+    done = subprocess.run([sys.executable, "-c", watched], cwd=folder, capture_output=True, text=True, check=False)
+    assert "attention.softmax" in done.stdout
+    assert done.stderr == ""
 
 
 def test_no_solution_is_in_the_box(handout):

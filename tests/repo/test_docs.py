@@ -85,6 +85,8 @@ def test_a_page_does_what_it_says(page, tmp_path):
     for kind, _, text, line in todo:
         if kind == "toml":
             tomllib.loads(text)
+            if page in WRITTEN:
+                (folder / WRITTEN[page]).write_text(text, encoding="utf-8")
         elif kind == "python":
             exec(compile(text, f"{page}:{line}", "exec"), known)
         else:
@@ -141,7 +143,7 @@ def course(tmp_path):
     for name in ("class", "class4", "class5"):
         shutil.make_archive(str(folder / name), "zip", folder / "class")
     mark = "submission,item,score,comment\nalice,why_positions,2.5,No example given.\n"
-    canvas = "Student,ID,SIS Login ID,Section,Sheet 4 (71)\n    Points Possible,,,,3\nAlice,1,alice,A,\nBob,2,bob,A,\n"
+    canvas = "Student,ID,SIS Login ID,Section,Sheet 4 (71)\n    Points Possible,,,,5\nAlice,1,alice,A,\nBob,2,bob,A,\n"
     moodle = "Identifier,Full name,Email address,Status,Grade,Maximum Grade,Feedback comments\n"
     for name in ("alice", "bob"):
         moodle += f"Participant {len(name)},{name.title()},{name}@uni.example,Submitted,,5.00,\n"
@@ -157,7 +159,7 @@ def sheet4():
 
 
 def homework(tmp_path):
-    """Prepare a student's folder: a handout with one function written, and one derivation."""
+    """Prepare a student's folder: a handout with one function written."""
     programs(tmp_path)
     folder = tmp_path / "homework"
     write_handout(folder)
@@ -165,21 +167,32 @@ def homework(tmp_path):
     own = (EXAMPLES / "softmax_without_the_maximum" / "attention.py").read_text(encoding="utf-8")
     rest = [part for part in stubs[1:] if not part.startswith("def softmax")]
     (folder / "attention.py").write_text("\n\n\n".join([own.rstrip(), *rest]), encoding="utf-8")
-    answer = next(text for kind, _, text, _ in blocks("docs/students.md") if kind == "toml")
-    (folder / "answers.toml").write_text(answer, encoding="utf-8")
     return folder
 
 
 def programs(tmp_path):
-    """Put `grader` and `python` on the path: this checkout, this interpreter."""
+    """Put `grader` and `python` on the path: this checkout; an interpreter that, like a student's, does not know it."""
     place = tmp_path / "bin"
     place.mkdir()
-    for name, words in (("grader", f'"{sys.executable}" "{ROOT / "grader.py"}"'), ("python", f'"{sys.executable}"')):
+    stranger = place / "stranger.py"
+    stranger.write_text(STRANGER, encoding="utf-8")
+    for name, words in (
+        ("grader", f'"{sys.executable}" "{ROOT / "grader.py"}"'),
+        ("python", f'"{sys.executable}" "{stranger}"'),
+    ):
         (place / name).write_text(f'#!/bin/sh\nexec {words} "$@"\n', encoding="utf-8")
         (place / name).chmod(0o755)
 
 
+# Installed for development, our packages are found from everywhere; a student's are those of the handout.
+STRANGER = """import runpy, sys
+sys.meta_path[:] = [finder for finder in sys.meta_path if "editable" not in str(getattr(finder, "__module__", ""))]
+sys.path[0] = ""
+sys.argv.pop(0)
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
 FOLDERS = {"docs/students.md": homework}
+WRITTEN = {"docs/students.md": "answers.toml"}  # what its blocks of TOML are
 BEFORE = {
     "docs/answers.md": ["grader grade alice --only why_positions"],
     "docs/exports.md": ["grader grade class --rubric sheet4.toml"],

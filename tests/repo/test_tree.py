@@ -3,6 +3,7 @@
 import ast
 import re
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -114,3 +115,11 @@ def test_every_check_has_a_claim_and_a_hint_and_a_unique_name():
         assert check.claim.endswith("."), check.id
         assert check.hint[-1] in ".?", check.id
         assert not re.search(r"\b(simply|obviously|just|trivial)\b", f"{check.claim} {check.hint}"), check.id
+
+
+def test_every_package_is_installed():
+    """An editable install finds them all the same, so only an ordinary one would show what is missing."""
+    listed = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]["packages"]
+    tops = {name.split(".")[0] for name in listed}
+    found = {".".join(path.parent.relative_to(ROOT).parts) for top in tops for path in (ROOT / top).rglob("__init__.py")}
+    assert set(listed) == found
