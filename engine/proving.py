@@ -78,7 +78,11 @@ def prove(submission: Submission, items: Sequence[str], zygotes: Zygotes, budget
     requests = {item: [[*_requests(each)] for each in EXPERIMENTS[item]] for item in items if item in EXPERIMENTS}
     if not requests:
         return {}
-    replies = {item: rows for item, rows in traces(submission, requests, *where).items() if _hopeful(item, rows)}
+    replies = {
+        item: rows
+        for item, rows in traces(submission, requests, *where).items()
+        if all(_hopeful(item, place, row[0]) for place, row in enumerate(rows))
+    }
     given = answers(submission, {item: _all_calls(item) for item in replies}, *where) if replies else {}
     proofs = {item: _proof(item, replies[item], given[item]) for item in given}
     return {item: proof for item, proof in proofs.items() if proof is not None}
@@ -111,9 +115,13 @@ def prove_in_process(
     item: str, find: Callable[[str], Callable[..., Any]], namespaces: Sequence[dict[str, Any]]
 ) -> Proof | None:
     """Prove a function of this process, such as a mutant; `namespaces` are the globals of all modules it uses."""
-    replies = [[_traced(find, request, namespaces) for request in _requests(each)] for each in EXPERIMENTS[item]]
-    if not _hopeful(item, replies):
-        return None
+    replies: list[list[Reply]] = []
+    for place, experiment in enumerate(EXPERIMENTS[item]):
+        first, *others = _requests(experiment)
+        row = [_traced(find, first, namespaces)]
+        if not _hopeful(item, place, row[0]):  # most mutants end here
+            return None
+        replies.append(row + [_traced(find, request, namespaces) for request in others])
     try:
         given = [_called(find, calls) for calls in _all_calls(item)]
     except Failure:
@@ -148,12 +156,12 @@ def _all_calls(item: str) -> list[list[Call]]:
     return [each.at(point) for each in EXPERIMENTS[item] for point in each.points(POINTS).T]
 
 
-def _hopeful(item: str, replies: Sequence[Sequence[Reply]]) -> bool:
-    """Return whether what was replied are expressions with the reference's values at a point."""
+def _hopeful(item: str, place: int, reply: Reply) -> bool:
+    """Return whether what was replied about an experiment are expressions with the reference's values at a point."""
+    experiment = EXPERIMENTS[item][place]
     try:
-        for place, (each, row) in enumerate(zip(EXPERIMENTS[item], replies, strict=True)):
-            made = computation(item, row[0], each)
-            _expect_alike(made, _reference(item, place, 0), each.points(POINTS)[:, :1])
+        made = computation(item, reply, experiment)
+        _expect_alike(made, _reference(item, place, 0), experiment.points(POINTS)[:, :1])
     except (identity.Unproved, Unreadable, Failure):
         return False
     return True
