@@ -63,14 +63,14 @@ class Gradebook:
             "SELECT result FROM results WHERE id = ? AND digest = ? AND rubric = ? AND seed = ?",
             (submission.id, submission.digest, self._rubric, self._seed),
         ).fetchone()
-        result = _result(row[0]) if row else None
+        result = decoded(row[0]) if row else None
         return None if result is None or result.status is Status.WITHHELD else result
 
     def add(self, submission: Submission, result: SubmissionResult) -> None:
         """Keep a result."""
-        encoded = msgspec.json.encode(result, enc_hook=_encode)
+        row = (submission.id, submission.digest, self._rubric, self._seed, encoded(result))
         with self._connection:
-            _keep(self._connection, "results", (submission.id, submission.digest, self._rubric, self._seed, encoded))
+            _keep(self._connection, "results", row)
 
     def marks(self, submission: str, digest: str) -> dict[str, Mark]:
         """Return a person's marks for this very content, by item."""
@@ -100,10 +100,10 @@ class Gradebook:
             " WHERE l.rubric = ? AND l.seed = ? ORDER BY l.place",
             (self._rubric, self._seed),
         ).fetchall()
-        lost = [name for name, _, encoded in rows if encoded is None]
+        lost = [name for name, _, kept in rows if kept is None]
         if lost:  # damage: results written without it would look like a class without this student
             raise UsageError(f"the gradebook has no result of {lost[0]!r} any more: grade again")
-        return [(_result(encoded), digest) for _, digest, encoded in rows]
+        return [(decoded(kept), digest) for _, digest, kept in rows]
 
     def forget(self) -> None:
         """Forget what is known for this rubric and seed (`--fresh`)."""
@@ -307,8 +307,14 @@ def _text(raw: bytes) -> str:
     return raw.decode("utf-8", "surrogateescape")
 
 
-def _result(encoded: bytes) -> SubmissionResult:
-    return msgspec.json.decode(encoded, type=SubmissionResult, dec_hook=_decode)
+def encoded(result: SubmissionResult) -> bytes:
+    """Return a result as a line of JSON, its fractions exact."""
+    return msgspec.json.encode(result, enc_hook=_encode)
+
+
+def decoded(line: bytes) -> SubmissionResult:
+    """Return the result that was encoded."""
+    return msgspec.json.decode(line, type=SubmissionResult, dec_hook=_decode)
 
 
 def _encode(value: Any) -> str:

@@ -33,6 +33,7 @@ from engine.verify import diagnosed, failure_on, first_calls
 from engine.worker import tools
 
 SEED, OTHER_SEED = 0, 1  # the standard grade's, and that of the sample
+MOST = 160  # mutants of one change, for each item: of more, a fixed choice is tried
 PAIRS = 16  # mutants of two changes, for each item
 BORROWED = 12  # changes of a function that is an item of its own, for each item that calls it
 TORCH = frozenset({"transformer.PositionalEncoding", "transformer.CausalLM"})
@@ -170,7 +171,7 @@ class Court:
         self.functions = _functions(item)
 
     def mutants(self) -> list[Mutant]:
-        """Return every implementation with one change in the item's functions or in what they call."""
+        """Return the implementations with one change in the item's functions or in what they call."""
         found: list[Mutant] = []
         for part in parts_of(self.item.split(".", 1)[0], self.functions):
             possible = wrong_changes(part)
@@ -178,7 +179,8 @@ class Court:
                 chance = random.Random(f"{self.item} {part.name}")  # noqa: S311 - a choice that must repeat itself
                 possible = chance.sample(possible, min(BORROWED, len(possible)))
             found += [Mutant(self.item, (change,)) for change in possible]
-        return found
+        chosen = random.Random(self.item).sample(range(len(found)), min(MOST, len(found)))  # noqa: S311 - as above
+        return [found[number] for number in sorted(chosen)]
 
     def prepare(self) -> None:
         """Find the checks that judge the item, and draw the sample."""
