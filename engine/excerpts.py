@@ -18,6 +18,7 @@ from engine.sheet import Sheet
 MOST_LINES = 200  # of one item
 MOST_COLUMNS = 400
 MOST_CHARACTERS = 200 * 1024  # of one submission
+MOST_READ = 2**20  # characters of code: of a submission with more, no lines are shown
 ANSWERS = "answers.toml"
 
 
@@ -26,7 +27,9 @@ def with_excerpts(
 ) -> SubmissionResult:
     """Return the result with the lines each item is about; `functions` are those of each item of code."""
     texts = _texts(submission.sources)
-    reading = Reading(submission.sources, has=lambda _: False)
+    # A syntax tree takes a hundred times the room of its text, and nobody writes that much by hand.
+    small = sum(map(len, texts.values())) <= MOST_READ
+    reading = Reading(submission.sources if small else (), has=lambda _: False)
     left = MOST_CHARACTERS
     items = []
     for item in result.items:

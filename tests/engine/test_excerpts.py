@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import msgspec
 import pytest
 
 from engine import gradebook
-from engine.excerpts import MOST_CHARACTERS, MOST_COLUMNS, MOST_LINES, with_excerpts
+from engine.excerpts import MOST_CHARACTERS, MOST_COLUMNS, MOST_LINES, MOST_READ, with_excerpts
 from engine.pipeline import withheld
 from engine.records import Excerpt, Source, Submission
 from engine.rubric import STANDARD, read_rubric
@@ -114,6 +113,10 @@ def test_a_submission_keeps_no_more_than_its_share() -> None:
 def test_the_gradebook_keeps_them_as_they_are() -> None:
     submission = Submission("alice", "alice", (Source("attention.py", ("def softmax(x):\n    return 'é\u2028'",)),))
     result = with_excerpts(withheld(submission, RUBRIC, ""), submission, None, RUBRIC.functions())
-    encoded = msgspec.json.encode(result, enc_hook=gradebook._encode)
-    assert gradebook._result(encoded) == result
+    assert gradebook.decoded(gradebook.encoded(result)) == result
     assert result.items[0].written[0].text.endswith("'é\u2028'")
+
+
+def test_of_more_code_than_anybody_writes_nothing_is_read() -> None:
+    text = "def softmax(x):\n    return x\n" + "x = 1  # and so on\n" * (MOST_READ // 10)
+    assert written(Source("attention.py", (text,))) == {}
