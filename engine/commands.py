@@ -14,6 +14,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,7 @@ from engine.stopping import Stopped, stoppable
 
 if TYPE_CHECKING:
     from engine.authoring.scaffold import Written
+    from engine.pipeline import Judges, Options
     from engine.rubric import Item, Rubric
 
 GOOD, NOT_GOOD, WRONG_USAGE, FAULT = 0, 1, 2, 3
@@ -198,19 +200,16 @@ def _at_least_one(text: str) -> int:
 
 def _grade(given: argparse.Namespace) -> int:
     from engine import feedback, progress
-    from engine.pipeline import Options, grade, tier_for
+    from engine.pipeline import Options, grade
     from engine.rubric import STANDARD
 
-    if given.cluster:
-        raise UsageError("--cluster is not there yet; --jobs N uses the cores of this machine")
     options = Options(
         out=given.out, jobs=given.jobs, only=tuple(given.only), examples=given.examples, seed=given.seed,
         rubric=given.rubric or STANDARD, fresh=given.fresh or not given.resume, trusted=given.trusted,
     )  # fmt: skip
-    print(f"lock-down: {tier_for(trusted=options.trusted)}", file=sys.stderr)
-    with progress.shown(given.progress) as bar:
+    with _judges(given.cluster, options) as judges, progress.shown(given.progress) as bar:
         try:
-            results = grade(given.paths, options, told=bar.tell, started=bar.start)
+            results = grade(given.paths, options, told=bar.tell, started=bar.start, judges=judges)
         except Stopped as stop:
             kept = f"{bar.done} of {bar.total} submissions are graded and kept" if bar.total else "nothing was begun"
             again = "the same command without --fresh or --no-resume" if options.fresh else "the same command"
@@ -232,6 +231,22 @@ def _grade(given: argparse.Namespace) -> int:
     if not given.json:
         print(f"\nreport: {options.out / 'report' / 'index.html'}")
     return NOT_GOOD if any(result.status is Status.WITHHELD for result in results) else GOOD
+
+
+@contextmanager
+def _judges(address: str | None, options: Options) -> Iterator[Judges | None]:
+    """Say how students' code is locked in here, or connect to those who judge elsewhere."""
+    from engine.pipeline import tier_for
+
+    if address is None:
+        print(f"lock-down: {tier_for(trusted=options.trusted)}", file=sys.stderr)
+        yield None
+        return
+    from engine.cluster import connected
+
+    with connected(address, options) as cluster:
+        print(f"judges of the cluster at {address}: {cluster.judges}", file=sys.stderr)
+        yield cluster.judged
 
 
 def _check(given: argparse.Namespace) -> int:

@@ -44,6 +44,8 @@ from engine.sheet import Marked, Sheet, read_sheet, unanswered
 from engine.workers import Zygotes
 
 Told = Callable[[SubmissionResult], None]
+Judged = Generator[tuple[Submission, SubmissionResult], None, None]  # one after the other, in any order
+Judges = Callable[[Sequence[Submission], Rubric], Judged]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +64,14 @@ class Options:
 
 
 def grade(
-    paths: Sequence[Path], options: Options, told: Told, started: Callable[[int], None]
+    paths: Sequence[Path],
+    options: Options,
+    told: Told,
+    started: Callable[[int], None],
+    judges: Judges | None = None,  # those of this machine, if no others are given
 ) -> list[SubmissionResult]:
     """Grade submissions: take in, judge each in its own worker, score, keep, and write what people read."""
-    tier = tier_for(trusted=options.trusted)
+    judges = judges or _on_this_machine(options)
     rubric = read_rubric(options.rubric).only(options.only)
     submissions = take_in(paths)
     with gradebook.opened(options.out, rubric=fingerprint(rubric, options), seed=options.seed) as book:
@@ -77,7 +83,7 @@ def grade(
                 told(result)
         started(len(submissions))
         todo = [submission for submission in submissions if known[submission.id] is None]
-        with closing(judged(todo, rubric, options, tier)) as fresh:
+        with closing(judges(todo, rubric)) as fresh:
             for submission, result in fresh:
                 book.add(submission, result)
                 told(result)
@@ -159,9 +165,12 @@ def _written(book: gradebook.Gradebook, rubric: Rubric, options: Options) -> lis
     return ordered
 
 
-def judged(
-    submissions: Sequence[Submission], rubric: Rubric, options: Options, tier: sandbox.Tier
-) -> Generator[tuple[Submission, SubmissionResult], None, None]:
+def _on_this_machine(options: Options) -> Judges:
+    tier = tier_for(trusted=options.trusted)
+    return lambda submissions, rubric: judged(submissions, rubric, options, tier)
+
+
+def judged(submissions: Sequence[Submission], rubric: Rubric, options: Options, tier: sandbox.Tier) -> Judged:
     """Judge submissions, `options.jobs` at a time, each pair of judge and worker on a core of its own."""
     if not submissions:
         return

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.checking import NOT_BEGUN, checked, is_good
+from engine.checking import NOT_BEGUN, _Written, checked, is_good
 from engine.pipeline import Options
 from engine.records import Outcome, Source, Submission
 from engine.rubric import read_rubric
@@ -62,6 +62,19 @@ def test_a_module_of_torch_with_nothing_in_it_is_not_begun():
     stub = "import torch\n\n\nclass PositionalEncoding(torch.nn.Module):\n    def __init__(self, d_model, max_len):\n        super().__init__()\n        raise NotImplementedError\n"
     result = checked(Submission("alice", "", (Source("transformer.py", (stub,)),)), rubric, OPTIONS)
     assert result.items[0].checks[0].verdict.message == NOT_BEGUN
+
+
+@pytest.mark.parametrize(
+    ("others", "kept"),
+    [
+        ({"transformer.py": f"import torch\n{STUB}"}, ["attention.py"]),
+        ({"solution.py": MASK, "gates.py": "from solution import causal_mask as sigmoid\n"}, ["attention.py", "solution.py", "gates.py"]),
+        ({"notes.py": "x = 1\n", "broken.py": "def f(:\n"}, ["attention.py", "notes.py", "broken.py"]),
+    ],
+)  # fmt: skip
+def test_files_that_are_as_they_were_handed_out_are_not_run(others, kept):
+    sources = [Source(name, (text,)) for name, text in {"attention.py": MASK, **others}.items()]
+    assert [source.name for source in _Written(sources).begun] == kept
 
 
 def test_nothing_begun_is_not_good():

@@ -1,6 +1,5 @@
 """The magic in a real kernel, in a student's folder: what is shown, and that nothing of it runs in the kernel."""
 
-import os
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
@@ -45,10 +44,12 @@ def outputs(tmp_path_factory):
     home = tmp_path_factory.mktemp("student") / "homework"
     write_handout(home)
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in CELLS])
-    os.environ["JUPYTER_PATH"] = str(_kernel(tmp_path_factory.mktemp("kernels")))
+    monkeypatch = pytest.MonkeyPatch()
+    monkeypatch.setenv("JUPYTER_PATH", str(_kernel(tmp_path_factory.mktemp("kernels"))))
     NotebookClient(
         notebook, timeout=300, kernel_name="ours", allow_errors=True, resources={"metadata": {"path": str(home)}}
     ).execute()
+    monkeypatch.undo()
     return [cell.outputs for cell in notebook.cells]
 
 
