@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/installed
 
-.PHONY: install grade test lint docs bench verify audit derive fuzz fuzz-frames fuzz-intake soak kills clean
+.PHONY: install grade test lint docs bench verify audit derive fuzz fuzz-frames fuzz-intake soak cluster kills clean
 
 install: $(INSTALLED)
 
@@ -48,6 +48,9 @@ fuzz-intake: install
 
 soak: install
 	$(BIN)/python -m tests.fuzz.soak --submissions 100 1000
+
+cluster: install
+	$(BIN)/python -m tests.fuzz.cluster_run --submissions 1000
 
 docs: install
 	$(BIN)/mkdocs build --strict --quiet --site-dir site

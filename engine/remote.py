@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from engine.pipeline import Judge
 
 BOOTSTRAP = "import sys; sys.path.insert(0, sys.argv[2]); from engine.remote import main; main()"
-# The first word of a judge's line.
-READY, RESULT, REFUSED, FAULT, DIED = b"ready", b"result", b"refused", b"fault", b"died"
+READY, RESULT, REFUSED, FAULT = b"ready", b"result", b"refused", b"fault"  # the first word of a judge's line
+DIED, LOST = b"died", b"lost"  # what stands for a line that never came: the judge ended, or its worker did
 
 
 @dataclass(frozen=True, slots=True)
