@@ -121,5 +121,7 @@ def test_every_package_is_installed():
     """An editable install finds them all the same, so only an ordinary one would show what is missing."""
     listed = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]["packages"]
     tops = {name.split(".")[0] for name in listed}
-    found = {".".join(path.parent.relative_to(ROOT).parts) for top in tops for path in (ROOT / top).rglob("__init__.py")}
+    found = {
+        ".".join(path.parent.relative_to(ROOT).parts) for top in tops for path in (ROOT / top).rglob("__init__.py")
+    }
     assert set(listed) == found
