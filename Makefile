@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/installed
 
-.PHONY: install grade test lint docs bench verify audit derive fuzz fuzz-frames fuzz-intake soak cluster kills clean
+.PHONY: install grade test deep lint docs bench verify audit derive fuzz fuzz-frames fuzz-intake soak cluster kills clean
 
 install: $(INSTALLED)
 
@@ -19,6 +19,9 @@ grade: install
 
 test: install
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
+
+deep: install
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile -m deep
 
 lint: install
 	$(BIN)/ruff check --output-format concise .

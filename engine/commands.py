@@ -102,6 +102,7 @@ def _parser() -> argparse.ArgumentParser:
     audit.add_argument("--only", action="append", default=[], metavar="ID", help="a module or an item (repeatable)")
     audit.add_argument("--jobs", type=_at_least_one, default=os.cpu_count() or 1, metavar="N")
     audit.add_argument("--write", type=Path, metavar="FILE", help="write the figures as a page")
+    audit.add_argument("--fresh", action="store_true", help="audit everything anew")
 
     mark = _command(commands, "mark", _mark, "take a person's marks for answers that wait for one")
     mark.add_argument("file", type=Path, metavar="FILE", help="a CSV file: submission, item, score, comment")
@@ -312,7 +313,11 @@ def _audit(given: argparse.Namespace) -> int:
     from engine.rubric import read_rubric
 
     rubric = read_rubric()
-    items = audit(rubric, given.only, given.jobs, told=lambda line: print(line, file=sys.stderr, flush=True))
+
+    def told(line: str) -> None:
+        print(line, file=sys.stderr, flush=True)
+
+    items = audit(rubric, given.only, given.jobs, told, fresh=given.fresh)
     report = Report(items, frozenset(check.id for check in rubric.public().code_checks), read_explained())
     print(json.dumps(report.as_record(), indent=1, ensure_ascii=False) if given.json else str(report))
     if given.write is not None:

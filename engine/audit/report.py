@@ -333,7 +333,7 @@ written by `make audit` (`grader audit --write docs/power.md`); it depends on th
   a term or factor left out, operands, names, gates or keys exchanged, a mask or a shift left out, another reduction,
   activation or logarithm, a constant, a default, a bracket in the wrong place, too few digits, an argument written
   over. A change in a function that an item calls makes a wrong implementation of that item, too; of functions
-  that are items themselves a fixed sample of changes is taken there, and so it is of an item with more than 160.
+  that are items themselves a fixed sample of changes is taken there, and so it is of an item with more than 80.
 - **Not counted** are those that raise on everything, and those that agree with the reference within the tolerance on
   a sample no check has seen: the checks' own inputs under seed {seed}, and thousands of larger ones drawn from the
   contract's shapes alone (`engine/audit/sample.py`). They are listed at the end, and so are other right models.

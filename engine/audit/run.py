@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import as_completed
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
@@ -16,6 +17,7 @@ from typing import Any
 from checks.check import Check
 from checks.contract import SIGNATURES, TOOLS
 from checks.misconception import Misconception, functions_of
+from engine import cache
 from engine.audit import typical
 from engine.audit.apart import TimeIsUp, apart, within_time
 from engine.audit.change import Change, Mutant, compatible
@@ -28,12 +30,13 @@ from engine.diagnosis import Diagnostician, misconceptions
 from engine.experiments import EXPERIMENTS
 from engine.forking import forked
 from engine.proving import prove_in_process
+from engine.records import GraderFault
 from engine.rubric import Item, Rubric
 from engine.verify import diagnosed, failure_on, first_calls
 from engine.worker import tools
 
 SEED, OTHER_SEED = 0, 1  # the standard grade's, and that of the sample
-MOST = 160  # mutants of one change, for each item: of more, a fixed choice is tried
+MOST = 80  # mutants of one change, for each item: of more, a fixed choice is tried
 PAIRS = 16  # mutants of two changes, for each item
 BORROWED = 12  # changes of a function that is an item of its own, for each item that calls it
 TORCH = frozenset({"transformer.PositionalEncoding", "transformer.CausalLM"})
@@ -103,9 +106,33 @@ class ItemAudit:
     seconds: float
 
 
-def audit(rubric: Rubric, only: Sequence[str], jobs: int, told: Callable[[str], None]) -> list[ItemAudit]:
-    """Audit the items of code that are named, or all."""
+def audit(
+    rubric: Rubric, only: Sequence[str], jobs: int, told: Callable[[str], None], *, fresh: bool = False
+) -> list[ItemAudit]:
+    """Audit the items of code that are named, or all; unless `fresh`, what this very code found before is taken."""
     items = rubric.only(only).code_items
+    found: dict[str, ItemAudit] = {}
+    for item in () if fresh else items:
+        known = cache.load(_kept(item.id))
+        if known is not None:
+            found[item.id] = known
+    if found:
+        told(f"{len(found)} of {len(items)} items were audited before by this very code (--fresh audits them anew)")
+    missing = [item for item in items if item.id not in found]
+    if missing:
+        for result in _audited(missing, rubric, jobs, told):
+            found[result.id] = result
+            cache.store(_kept(result.id), result)
+            told(f"{result.id}: {len(result.mutants)} mutants, {result.seconds:.0f} s")
+    return [found[item.id] for item in items]
+
+
+def _kept(item: str) -> str:
+    return f"audit-{item}"
+
+
+def _audited(items: Sequence[Item], rubric: Rubric, jobs: int, told: Callable[[str], None]) -> Iterator[ItemAudit]:
+    """Yield what is found out about each item, the longest first."""
     if any(item.id in TORCH for item in items):
         import torch
 
@@ -118,12 +145,15 @@ def audit(rubric: Rubric, only: Sequence[str], jobs: int, told: Callable[[str], 
         _drawn[number] = draw(checks, number=number, examples=rubric.examples)
     misconceptions()  # imported here, once for all forks
     longest_first = sorted(_courts, key=lambda name: len(_courts[name].mutants()), reverse=True)
-    found: dict[str, ItemAudit] = {}
     with forked(jobs) as pool:
-        for result in pool.map(_audit_item, longest_first):
-            found[result.id] = result
-            told(f"{result.id}: {len(result.mutants)} mutants, {result.seconds:.0f} s")
-    return [found[item.id] for item in items]
+        faults = []
+        for future in as_completed([pool.submit(_audit_item, name) for name in longest_first]):
+            try:
+                yield future.result()
+            except GraderFault as fault:  # the other items are audited, and kept, all the same
+                faults.append(fault)
+        if faults:
+            raise faults[0]
 
 
 _drawn: dict[int, list[Recording]] = {}

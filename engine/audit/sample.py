@@ -115,6 +115,8 @@ class Sample:
             return False
         if _within(reply[0], wanted[0], lambda size: ALIKE * size):
             return True
+        if isinstance(wanted[0], str):
+            return False
         signature = SIGNATURES.get(f"{self._module}.{step.function}")
         if signature is None or any(isinstance(each, Kept) for each in step.arguments):
             return _within(reply[0], wanted[0], lambda size: ROUNDING * max(1.0, size))

@@ -57,7 +57,7 @@ def test_another_process_with_other_modules_draws_the_same():
             [sys.executable, "-c", program.format(root=str(ROOT), imports=imports)],
             capture_output=True, text=True, check=True,
         ).stdout
-        for imports in ("", "import engine.commands, engine.verify, checks.attention, engine.report.page")
+        for imports in ("", "import engine.commands, engine.verify, checks.attention, engine.report.pages")
     }  # fmt: skip
     assert len(digests) == 1
 

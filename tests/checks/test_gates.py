@@ -53,8 +53,8 @@ def test_every_function_of_the_contract_has_checks_and_misconceptions() -> None:
 
 
 def test_the_reference_holds_on_other_seeds() -> None:
-    draw(CHECKS, number=1, examples=30)
-    draw(CHECKS, number=2, examples=30)
+    draw(CHECKS, number=1, examples=15)
+    draw(CHECKS, number=2, examples=15)
 
 
 def test_only_agreement_needs_the_truth() -> None:

@@ -181,6 +181,7 @@ def test_a_worker_that_is_lost_costs_a_retry_and_nothing_else(machines, course, 
     assert (course.parent / "out" / "results.json").read_bytes() == alone
 
 
+@pytest.mark.deep
 def test_without_its_scheduler_a_run_ends_and_is_resumed_on_another(machines, course, alone):
     here = machines()
     here.worker("--no-nanny")
@@ -198,6 +199,7 @@ def test_without_its_scheduler_a_run_ends_and_is_resumed_on_another(machines, co
     assert (course.parent / "out" / "results.json").read_bytes() == alone
 
 
+@pytest.mark.deep
 def test_a_submission_that_loses_every_worker_is_withheld_and_no_other(machines, course):
     """A nanny replaces the worker; this scheduler gives no task to a second one."""
     here = machines(DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES="0")
@@ -210,6 +212,7 @@ def test_a_submission_that_loses_every_worker_is_withheld_and_no_other(machines,
     assert statuses(course) == {"a_loop": "withheld", **dict.fromkeys(QUICK, "graded")}
 
 
+@pytest.mark.deep
 def test_a_judge_that_dies_is_replaced_once(machines, course):
     here = machines()
     worker = here.worker("--no-nanny")
