@@ -250,7 +250,7 @@ class Report:
         parts = []
         for reason, fates in by_reason.items():
             parts.append(f"**{reason}**\n")
-            parts += [f"`{fate.name}`\n\n```diff\n{fate.diff}\n```\n" for fate in fates]
+            parts += [f"`{fate.name}`\n\n```text\n{fate.diff}\n```\n" for fate in fates]
         return "\n".join(parts)
 
 
