@@ -119,6 +119,16 @@ def test_the_sample_knows_the_reference_and_right_rewrites(softmax_sample):
         assert softmax_sample.disagreement(loaded.find) is None, change.name
 
 
+def test_the_sample_compares_texts(monkeypatch):
+    script, _ = SCRIPTS["language_model.char_model"]
+    monkeypatch.setitem(SCRIPTS, "language_model.char_model", (script, 5))
+    ours = reference_module("language_model.char_model")
+    texts = Sample("language_model.char_model", [])
+    find = found_in(ours)
+    assert texts.disagreement(find) is None
+    assert texts.disagreement(lambda name: str.swapcase if name == "preprocess" else find(name)) == 0
+
+
 @pytest.mark.parametrize("text", [
     "np.exp → np.exp2 in weights = np.exp(shifted)",
     "x - x.max(axis=axis, keepdims=True) → np.subtract(x, x.max(axis=axis, keepdims=True), out=x)",
