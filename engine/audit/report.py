@@ -67,7 +67,11 @@ class Report:
         names = {fate.name for fate in self.survivors}
         audited = {item.id for item in self.items}
         found = [f"survived: {fate.name}" for fate in self.survivors if fate.name not in self.explained]
-        found += [f"wrong, but proved: {fate.name}" for fate in self.survivors if fate.proved]
+        found += [
+            f"wrong, but proved: {fate.name}"
+            for fate in self.survivors
+            if fate.proved and fate.name not in self.explained
+        ]
         found += [
             f"explained, but no such survivor: {name}"
             for name in self.explained

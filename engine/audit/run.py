@@ -38,6 +38,7 @@ from engine.worker import tools
 SEED, OTHER_SEED = 0, 1  # the standard grade's, and that of the sample
 MOST = 80  # mutants of one change, for each item: of more, a fixed choice is tried
 PAIRS = 16  # mutants of two changes, for each item
+NAMED = "named"  # what makes a mistake that is no change of ours
 BORROWED = 12  # changes of a function that is an item of its own, for each item that calls it
 TORCH = frozenset({"transformer.PositionalEncoding", "transformer.CausalLM"})
 # The contract says what their predictions must fulfil, not what they are: another model may be as right as ours.
@@ -258,7 +259,7 @@ class Court:
 
     def try_mistake(self, mistake: Misconception) -> Fate:
         """Find out who catches a named mistake, and whether it gets its name."""
-        died = Fate(mistake.name, "named", Kind.WRONG, {}, stopped=True, diagnosis=self._names[mistake.name])
+        died = Fate(mistake.name, NAMED, Kind.WRONG, {}, stopped=True, diagnosis=self._names[mistake.name])
         find = functions_of(mistake, reference_module(mistake.of), tools)
         return apart(partial(self._tried, find, died)) or died
 
@@ -266,7 +267,9 @@ class Court:
         kind, stopped = self._kind(find)
         missed = kind is Kind.EQUAL
         if kind is Kind.RAISES:
-            return replace(blank, kind=kind, stopped=False)
+            if blank.operator != NAMED:
+                return replace(blank, kind=kind, stopped=False)
+            kind = Kind.WRONG  # students make it all the same
         kills: dict[str, int] = {}
         faults: list[str] = []
         for recording in () if stopped else self.recordings:
