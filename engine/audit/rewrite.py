@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 
 from engine.audit.change import Change, Operator, Scope, called, changes, expression, subject, with_fields
-from engine.audit.source import Part
+from engine.audit.source import Part, tree_of
 
 
 def _exchanged(node: ast.AST, _scope: Scope) -> Iterator[ast.AST]:
@@ -129,4 +129,6 @@ REWRITES: Mapping[str, Operator] = {
 @cache
 def right_changes(part: Part) -> list[Change]:
     """Return every change of a definition that changes no value."""
-    return changes(part, REWRITES)
+    found = changes(part, REWRITES)
+    has_numpy = any(isinstance(node, ast.alias) and node.asname == "np" for node in ast.walk(tree_of(part.stem)))
+    return found if has_numpy else [change for change in found if "np." not in change.name]
