@@ -30,10 +30,9 @@ BLOCKS = frozenset({
 
 def inherited(item: str, mistakes: Mistakes) -> Iterator[Misconception]:
     """Yield the item's right function, built on a wrong one."""
-    right = _function(item)
-    for part in _parts(item, mistakes):
+    for part in _parts(item, mistakes):  # none where the item is made of several functions
         for wrong in mistakes[part]:
-            yield Misconception(item, _named(part, wrong), wrong.why, _built_on(right, part, wrong))
+            yield Misconception(item, _named(part, wrong), wrong.why, _built_on(_function(item), part, wrong))
 
 
 def pairs(item: str, mistakes: Mistakes) -> Iterator[Misconception]:

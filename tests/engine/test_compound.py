@@ -63,3 +63,10 @@ def test_the_reference_is_what_it_was_afterwards(diagnosis):
 def test_every_pair_has_a_name_of_its_own():
     names = [each.name for made in (inherited, pairs) for each in made(ITEM, misconceptions())]
     assert len(names) == len(set(names)) > 500
+
+
+@pytest.mark.parametrize("item", misconceptions())
+def test_every_item_can_be_asked(item):
+    """Also those made of several functions, and the torch modules: whoever has no building block has no pairs."""
+    made = [*inherited(item, misconceptions()), *pairs(item, misconceptions())]
+    assert all(each.of == item for each in made)
