@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/installed
 
-.PHONY: install grade test deep lint docs bench verify audit derive fuzz fuzz-frames fuzz-intake soak cluster kills clean
+.PHONY: install grade test deep lint docs bench growth verify audit derive fuzz fuzz-frames fuzz-intake soak cluster kills clean
 
 install: $(INSTALLED)
 
@@ -59,7 +59,10 @@ docs: install
 	$(BIN)/mkdocs build --strict --quiet --site-dir site
 
 bench: install
-	$(BIN)/grader bench
+	$(BIN)/grader bench --write docs
+
+growth: install
+	$(BIN)/grader bench --growth --write docs
 
 clean:
 	rm -rf $(VENV) graded site .mypy_cache .ruff_cache .pytest_cache *.egg-info

@@ -17,27 +17,17 @@ Points and visibility are the rubric's business.
 from __future__ import annotations
 
 import hashlib
+import importlib
 import inspect
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import hypothesis
-from hypothesis import HealthCheck, Phase, seed, settings
-from hypothesis.internal.conjecture import providers
-from hypothesis.internal.conjecture.engine import ConjectureRunner
-from hypothesis.internal.constants_ast import Constants
-from hypothesis.strategies import SearchStrategy
-
-# Hypothesis mixes constants found in imported files into what it draws, so the same seed
-# would draw other inputs in another process. Empty, the seed alone decides
-# (tests/checks/test_check.py holds us to it).
-providers.HypothesisProvider._local_constants = Constants()  # type: ignore[assignment]  # noqa: SLF001
-
-# It also tries inputs again with parts exchanged. Where sizes vary, a part that does not fit becomes zeros: without
-# this line a third of all arrays would be zero throughout, and show nothing.
-ConjectureRunner.generate_mutations_from = lambda *_: None  # type: ignore[method-assign]
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
 
 
 class Property(NamedTuple):
@@ -57,9 +47,26 @@ class Check:
     hint: str
     examples: int | None  # None: as many as the rubric says
     takes: tuple[str, ...]  # functions handed in, and "truth"
-    strategies: Mapping[str, SearchStrategy[Any]]
-    body: Callable[..., None]
     file: str  # where it is written
+    law: Property | None = field(compare=False, repr=False)  # None: it is in that file, and read when it is wanted
+
+    @property
+    def body(self) -> Callable[..., None]:
+        """What it asks of the submission."""
+        return self._law().body
+
+    @property
+    def strategies(self) -> Mapping[str, SearchStrategy[Any]]:
+        """What to draw for which argument of its body."""
+        return self._law().strategies
+
+    def _law(self) -> Property:
+        return self.law or _laws_of(Path(self.file).stem)[self.id]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Leave the law behind, which is code, and the folder: whoever reads it has the same files in their own."""
+        stem = Path(self.file).stem
+        return _unread, (self.id, self.of, self.claim, self.hint, self.examples, self.takes, stem)
 
     @property
     def functions(self) -> tuple[str, ...]:
@@ -78,6 +85,9 @@ class Check:
         depend on which others run. No example database: it would replay one student's
         failure on the next. Never `explain`: it costs seconds per failure.
         """
+        from hypothesis import HealthCheck, Phase, given, seed, settings  # long to import: `check` may do without
+
+        _have_the_seed_decide()
 
         def driver(**drawn: Any) -> None:
             judge(**drawn)
@@ -92,7 +102,7 @@ class Check:
             print_blob=False,
             suppress_health_check=list(HealthCheck),
         )
-        seed(_seed_of(number, self.id))(policy(hypothesis.given(**self.strategies)(driver)))()
+        seed(_seed_of(number, self.id))(policy(given(**self.strategies)(driver)))()
 
 
 def given(**strategies: SearchStrategy[Any]) -> Callable[[Callable[..., None]], Property]:
@@ -114,9 +124,8 @@ def check(*, of: str, claim: str, hint: str, examples: int | None = None) -> Cal
             hint=hint,
             examples=examples,
             takes=tuple(name for name in parameters if name not in law.strategies),
-            strategies=law.strategies,
-            body=law.body,
-            file=law.body.__code__.co_filename,
+            file=inspect.unwrap(law.body).__code__.co_filename,
+            law=law,
         )
 
     return wrap
@@ -125,6 +134,38 @@ def check(*, of: str, claim: str, hint: str, examples: int | None = None) -> Cal
 def checks_in(module: ModuleType) -> list[Check]:
     """Return the checks of a module in the order they are written."""
     return [value for value in vars(module).values() if isinstance(value, Check)]
+
+
+def read_laws(checks: Iterable[Check]) -> None:
+    """Import the files these checks are written in, so that processes forked from this one need not."""
+    for stem in {Path(check.file).stem for check in checks}:
+        _laws_of(stem)
+
+
+def _unread(id_: str, of: str, claim: str, hint: str, examples: int | None, takes: tuple[str, ...], stem: str) -> Check:
+    return Check(id_, of, claim, hint, examples, takes, str(Path(__file__).with_name(f"{stem}.py")), None)
+
+
+@cache
+def _laws_of(stem: str) -> Mapping[str, Property]:
+    """Return the laws of a file of checks, by the ids of the checks."""
+    written = checks_in(importlib.import_module(f"checks.{stem}"))
+    return {check.id: check.law for check in written if check.law is not None}
+
+
+@cache
+def _have_the_seed_decide() -> None:
+    """Have Hypothesis draw the same inputs from the same seed in every process (tests/checks/test_check.py)."""
+    from hypothesis.internal.conjecture import providers
+    from hypothesis.internal.conjecture.engine import ConjectureRunner
+    from hypothesis.internal.constants_ast import Constants
+
+    # It mixes constants found in imported files into what it draws. Empty, the seed alone decides.
+    providers.HypothesisProvider._local_constants = Constants()  # type: ignore[assignment]  # noqa: SLF001
+
+    # It also tries inputs again with parts exchanged. Where sizes vary, a part that does not fit becomes zeros: without
+    # this line a third of all arrays would be zero throughout, and show nothing.
+    ConjectureRunner.generate_mutations_from = lambda *_: None  # type: ignore[method-assign]
 
 
 def _seed_of(number: int, check_id: str) -> int:

@@ -70,15 +70,16 @@ def expect_close(
     margin = want.margin if isinstance(want, Expected) else ROUNDING * scale
     expected = np.asarray(want.value if isinstance(want, Expected) else want, dtype=np.float64)
     given = np.asarray(got, dtype=np.float64)
-    source = f", as {same_as} gives" if same_as else ""
+    if given.shape == expected.shape and _all_close(given, expected, margin):
+        return
+    source = f", as {same_as} gives" if same_as else ""  # written only now: most laws hold most of the time
     if given.shape != expected.shape:
         raise Failure(
             f"The result has shape {given.shape}, expected {expected.shape}.",
             call=str(about), gave=f"shape {given.shape}", expected=f"shape {expected.shape}{source}",
         )  # fmt: skip
-    if not _all_close(given, expected, margin):
-        gave, wanted = shown_apart(given, expected)
-        raise Failure(sentence or _difference(given, expected), call=str(about), gave=gave, expected=wanted + source)
+    gave, wanted = shown_apart(given, expected)
+    raise Failure(sentence or _difference(given, expected), call=str(about), gave=gave, expected=wanted + source)
 
 
 def expect(about: Call, *, holds: bool, gave: Any, expected: str, sentence: str = "") -> None:
@@ -120,11 +121,13 @@ def changed(before: Any, after: Any) -> bool:
 
 
 def _all_close(given: Array, expected: Array, margin: float) -> bool:
-    finite = np.isfinite(expected)
-    if not np.array_equal(given[~finite], expected[~finite]):
-        return False
     with np.errstate(invalid="ignore", over="ignore"):  # NaN compares false, which is the verdict we want
-        return bool((np.abs(given[finite] - expected[finite]) <= margin).all())
+        if margin < np.inf and (np.abs(given - expected) <= margin).all():
+            return True
+        finite = np.isfinite(expected)  # the difference of two equal infinities is no number
+        return np.array_equal(given[~finite], expected[~finite]) and bool(
+            (np.abs(given[finite] - expected[finite]) <= margin).all()
+        )
 
 
 def _difference(given: Array, expected: Array) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from checks import distributions, inputs
-from checks.check import Check, check, given
+from checks.check import Check, Property, check, given
 from checks.expect import SINGLE, Expected, call, expect, expect_close, expect_finite
 from checks.inputs import Array, Draw
 from checks.standard import agreement, unmodified
@@ -60,7 +60,7 @@ def _with_floor(exact: Check) -> Check:
     def body(truth: Any, **others: Any) -> None:
         exact.body(truth=_Floored(truth), **others)
 
-    return dataclasses.replace(exact, body=body)
+    return dataclasses.replace(exact, law=Property(body, exact.strategies))
 
 
 # --------------------------------------------------------------- softmax cross-entropy

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from hypothesis.strategies import SearchStrategy
-
-from checks.check import Check
+from checks.check import Check, Property
 from checks.contract import SIGNATURES
 from checks.expect import Expected, call, expect_close, expect_unchanged
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
 
 
 def agreement(*, of: str, arguments: SearchStrategy[Any], claim: str, hint: str) -> Check:
@@ -30,9 +31,8 @@ def agreement(*, of: str, arguments: SearchStrategy[Any], claim: str, hint: str)
         hint=hint,
         examples=None,
         takes=(name, "truth"),
-        strategies={"arguments": arguments},
-        body=body,
         file=sys._getframe(1).f_code.co_filename,  # noqa: SLF001 - the file of checks that asked for it
+        law=Property(body, {"arguments": arguments}),
     )
 
 
@@ -62,7 +62,6 @@ def unmodified(*, of: str, arguments: SearchStrategy[Any]) -> Check:
         hint="`x -= …`, `x *= …`, `out=x` and `x[…] = …` write into the caller's array. Make a new array instead.",
         examples=25,
         takes=(name,),
-        strategies={"arguments": arguments},
-        body=body,
         file=sys._getframe(1).f_code.co_filename,  # noqa: SLF001 - the file of checks that asked for it
+        law=Property(body, {"arguments": arguments}),
     )

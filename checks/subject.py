@@ -35,15 +35,23 @@ class InProcess:
         return self.with_arguments(*arguments)[0]
 
     def with_arguments(self, *arguments: Any) -> tuple[Any, tuple[Any, ...]]:
-        """Call on copies, so that a function that modifies its input harms nobody else."""
+        """Return the result, and the arguments as they are after the call."""
+        value, after = self.outcome(*arguments)
+        return self.accepted(value, arguments), after
+
+    def outcome(self, *arguments: Any) -> tuple[Any, tuple[Any, ...]]:
+        """Call on copies, so that a function that changes its input harms nobody else; return just what it gives."""
         given = copied(arguments)
         try:
             with np.errstate(all="ignore"):
-                value = self._function(*(each.value if isinstance(each, Kept) else each for each in given))
+                return self._function(*(each.value if isinstance(each, Kept) else each for each in given)), given
         except Exception as error:
             raise raised(type(error).__name__, str(error)) from error
+
+    def accepted(self, value: Any, arguments: tuple[Any, ...]) -> Any:
+        """Return what a call gave as the contract takes it."""
         accepted = self._signature.accept(value, arguments)
-        return (Kept(id(accepted), accepted) if self._signature.makes_object else accepted), given
+        return Kept(id(accepted), accepted) if self._signature.makes_object else accepted
 
 
 def copied(value: Any) -> Any:

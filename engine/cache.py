@@ -7,19 +7,23 @@ pickles, so the folder must belong to this user and be writable by nobody else.
 
 from __future__ import annotations
 
+import copyreg
+import gc
 import hashlib
 import os
 import pickle
-import shutil
 import stat
-from contextlib import suppress
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
-from importlib.metadata import version
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 GENERATIONS_KEPT = 3
+PACKAGES = ("hypothesis", "numpy", "sympy", "torch")  # those whose versions decide what is drawn and computed
 UNFINISHED = ".unfinished"  # after the process that writes it
 
 
@@ -29,7 +33,8 @@ def load(name: str) -> Any:
     if folder is None:
         return None
     try:
-        return pickle.loads((folder / name).read_bytes())  # noqa: S301 - our own folder, closed to others
+        with _uncollected():
+            return pickle.loads((folder / name).read_bytes())  # noqa: S301 - our own folder, closed to others
     except (OSError, pickle.UnpicklingError, EOFError, AttributeError, ImportError):
         return None  # not there, or cut off by a full disk: it is drawn again
 
@@ -41,11 +46,34 @@ def store(name: str, value: Any) -> None:
         return
     temporary = folder / f"{name}.{os.getpid()}{UNFINISHED}"
     try:
-        temporary.write_bytes(pickle.dumps(value, protocol=5))
+        with temporary.open("wb") as file:
+            _Pickler(file, protocol=5).dump(value)
         temporary.replace(folder / name)
     except OSError:
         with suppress(OSError):  # a folder that was closed to us in the meantime takes no deletions either
             temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Have nobody look for garbage meanwhile: among so many new objects, none of it any, that takes half the time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+class _Pickler(pickle.Pickler):
+    """Pickles a view of a mapping, too, which Python's own does not."""
+
+    dispatch_table = copyreg.dispatch_table | {MappingProxyType: lambda view: (_view, (dict(view),))}
+
+
+def _view(mapping: dict[Any, Any]) -> MappingProxyType[Any, Any]:
+    return MappingProxyType(mapping)
 
 
 @cache
@@ -55,15 +83,31 @@ def code_digest() -> str:
     for folder in ("checks", "engine", "formulas", "reference"):
         for path in sorted([*(ROOT / folder).rglob("*.py"), *(ROOT / folder).glob("questions/*.*")]):
             digest.update(path.relative_to(ROOT).as_posix().encode() + b"\0" + path.read_bytes())
-    for package in ("hypothesis", "numpy", "sympy", "torch"):
-        digest.update(f"{package} {version(package)}".encode())
+    for package in PACKAGES:
+        digest.update(f"{package} {_version(package)}".encode())
     return digest.hexdigest()[:16]
 
 
-@cache
+def _version(package: str) -> str:
+    """Return the version of an installed package, by the name of the folder that describes it."""
+    for place in sys.path:
+        with suppress(OSError):
+            found = sorted(name for name in os.listdir(place or ".") if name.startswith(f"{package}-"))  # noqa: PTH208
+            for name in found:
+                if name.endswith(".dist-info"):
+                    return name.removeprefix(f"{package}-").removesuffix(".dist-info")
+    from importlib.metadata import version  # knows every other way, and takes longer to import than `list` to begin
+
+    return version(package)
+
+
 def _folder() -> Path | None:
     """Return the folder of this version of the code, or None where none can be had."""
-    base = os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
+    return _made_in(os.environ.get("XDG_CACHE_HOME") or str(Path("~/.cache").expanduser()))
+
+
+@cache
+def _made_in(base: str) -> Path | None:
     top = Path(base) / "proofmark"
     folder = top / code_digest()
     try:
@@ -73,11 +117,17 @@ def _folder() -> Path | None:
         os.utime(folder)
         generations = sorted((path for path in top.iterdir() if path.is_dir()), key=lambda path: path.stat().st_mtime)
         for old in generations[:-GENERATIONS_KEPT]:
-            shutil.rmtree(old, ignore_errors=True)
+            _remove(old)
         _remove_unfinished(folder)
     except OSError:
         return None
     return folder
+
+
+def _remove(folder: Path) -> None:
+    from shutil import rmtree  # seldom needed
+
+    rmtree(folder, ignore_errors=True)
 
 
 def _remove_unfinished(folder: Path) -> None:

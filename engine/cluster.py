@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from itertools import islice
 from queue import Empty, SimpleQueue
@@ -90,7 +90,7 @@ class Cluster:
             if theirs != ours:
                 raise UsageError(f"the worker {worker} cannot judge: {remote.another_version(theirs, ours)}")
 
-    def judged(self, submissions: Sequence[Submission], rubric: Rubric) -> Judged:
+    def judged(self, submissions: Collection[Submission], rubric: Rubric) -> Judged:
         """Hand out submissions and yield each result as it comes."""
         from distributed.client import ClosedClientError
 
@@ -102,7 +102,7 @@ class Cluster:
         finally:
             self._client.close()  # outputs are written next, by processes that are forked: no threads by then
 
-    def _judged(self, submissions: Sequence[Submission], rubric: Rubric) -> Judged:
+    def _judged(self, submissions: Collection[Submission], rubric: Rubric) -> Judged:
         job = self._job(rubric)
         waiting = iter(submissions)
         asked: dict[str, tuple[Future, Submission]] = {}

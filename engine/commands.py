@@ -24,7 +24,9 @@ from engine.stopping import Stopped, stoppable
 
 if TYPE_CHECKING:
     from engine.authoring.scaffold import Written
+    from engine.launching import Launched
     from engine.pipeline import Judges, Options
+    from engine.records import Submission
     from engine.rubric import Item, Rubric
 
 GOOD, NOT_GOOD, WRONG_USAGE, FAULT = 0, 1, 2, 3
@@ -122,8 +124,7 @@ def _parser() -> argparse.ArgumentParser:
     compare = _command(commands, "compare", _compare, "judge formulas, one JSON record a line")
     compare.add_argument("file", metavar="FILE", help="a file of records, or - for standard input")
 
-    bench = _command(commands, "bench", _bench, "what isolation costs, measured side by side")
-    bench.add_argument("--rounds", type=_at_least_one, default=5, metavar="N")
+    _bench_command(commands)
 
     handout = _command(commands, "handout", _handout, "what students get: stubs, template, public checks")
     handout.add_argument("folder", type=Path, metavar="DIR")
@@ -138,6 +139,14 @@ def _parser() -> argparse.ArgumentParser:
     explain.add_argument("id", metavar="ID")
     explain.add_argument("--rubric", type=Path, metavar="FILE")
     return parser
+
+
+def _bench_command(commands: Any) -> None:
+    bench = _command(commands, "bench", _bench, "what grading costs, side by side with the other ways to do it")
+    bench.add_argument("--rounds", type=_at_least_one, default=5, metavar="N")
+    bench.add_argument("--peers", type=Path, default=Path(".bench"), metavar="DIR", help="where other graders are kept")
+    bench.add_argument("--growth", action="store_true", help="measure classes of 10 to 5,000 in place of other graders")
+    bench.add_argument("--write", type=Path, metavar="DIR", help="write the page, performance.md or growth.md, there")
 
 
 def _authoring_commands(commands: Any) -> None:
@@ -216,7 +225,7 @@ def _grade(given: argparse.Namespace) -> int:
             again = "the same command without --fresh or --no-resume" if options.fresh else "the same command"
             raise Stopped(stop.number, f"stopped; {kept}, {again} goes on from there") from None
     if given.json:
-        sys.stdout.write((options.out / "results.json").read_text(encoding="utf-8"))
+        _print_file(options.out / "results.json")
     elif len(results) == 1:
         from engine.pipeline import texts_of
         from engine.rubric import read_rubric
@@ -251,26 +260,33 @@ def _judges(address: str | None, options: Options) -> Iterator[Judges | None]:
 
 
 def _check(given: argparse.Namespace) -> int:
-    from engine import feedback
-    from engine.checking import checked, is_good
+    from engine.cache import ROOT
     from engine.intake import take_in
-    from engine.pipeline import Options, texts_of
-    from engine.rubric import STANDARD, read_rubric
+    from engine.launching import ahead
 
     submissions = take_in([given.path])
     if len(submissions) != 1:
         raise UsageError(f"{given.path} holds {len(submissions)} submissions; check takes one, grade takes many")
-    rubric = read_rubric(given.rubric or STANDARD).public().only(given.only)
-    options = Options(examples=given.examples, seed=given.seed, closer=False)
-    result = checked(submissions[0], rubric, options)
+    (submission,) = submissions
+    with ahead(submission, given.rubric or ROOT / "checks" / "rubric.toml") as zygote:  # it imports while we do
+        return _told_what_held(submission, zygote, given)
+
+
+def _told_what_held(submission: Submission, zygote: Launched | None, given: argparse.Namespace) -> int:
+    from engine import feedback
+    from engine.checking import checked, is_good
+    from engine.pipeline import Options, texts_of
+
+    rubric = _rubric(given).public().only(given.only)
+    result = checked(submission, rubric, Options(examples=given.examples, seed=given.seed, closer=False), zygote)
     if given.json:
         from engine.results import results_json
 
         sys.stdout.write(results_json([result], rubric=rubric.digest, seed=given.seed))
     else:
         told = f"{feedback.submission_feedback(result, texts_of(rubric))}\n{feedback.summary(result)}"
-        print(feedback.paint(told, colour=_colour()), end="")
-    return GOOD if is_good(result, submissions[0]) else NOT_GOOD
+        print(feedback.paint(told, colour=_colour()), end="", flush=True)
+    return GOOD if is_good(result, submission) else NOT_GOOD
 
 
 def _derive(given: argparse.Namespace) -> int:
@@ -289,6 +305,14 @@ def _derive(given: argparse.Namespace) -> int:
         _write(given.html, derive.as_page(proofs))
         print(f"page: {given.html}", file=sys.stderr)
     return GOOD if all(proof.proved for proof in proofs) else NOT_GOOD
+
+
+def _print_file(path: Path) -> None:
+    """Copy a file to standard output, piece by piece: the results of thousands are large."""
+    from shutil import copyfileobj
+
+    with path.open(encoding="utf-8") as file:
+        copyfileobj(file, sys.stdout)
 
 
 def _write(path: Path, content: str) -> None:
@@ -337,7 +361,7 @@ def _mark(given: argparse.Namespace) -> int:
     for said in refused:
         print(f"not taken: {said}", file=sys.stderr)
     if given.json:
-        sys.stdout.write((options.out / "results.json").read_text(encoding="utf-8"))
+        _print_file(options.out / "results.json")
     else:
         print(f"{len(results) - waiting} of {len(results)} submissions have their marks, {waiting} still wait")
     return NOT_GOOD if refused else GOOD
@@ -378,10 +402,20 @@ def _compare(given: argparse.Namespace) -> int:
 
 
 def _bench(given: argparse.Namespace) -> int:
-    from engine.bench import bench, report
+    from dataclasses import asdict
 
-    measured = bench(given.rounds)
-    print(json.dumps({way.name: list(way.seconds) for way in measured}, indent=1) if given.json else report(measured))
+    from engine.bench import outlook, performance
+
+    if given.growth:
+        grown = outlook.figures()
+        print(json.dumps(asdict(grown), indent=1) if given.json else outlook.page(grown))
+        if given.write:
+            outlook.write(grown, given.write)
+        return GOOD
+    told = performance.measured(given.rounds, given.peers, lambda line: print(line, file=sys.stderr, flush=True))
+    print(json.dumps(asdict(told), indent=1) if given.json else performance.report(told))
+    if given.write:
+        performance.write(told, given.write)
     return GOOD
 
 

@@ -27,7 +27,7 @@ from engine.forking import forked
 from engine.records import GraderFault
 from engine.truth import Truth
 from engine.worker import tools, wire
-from engine.worker.serving import TOOLS
+from engine.worker.serving import TOOLS, reply_of
 
 WORTH_A_POOL = 20  # checks; each takes a fifth of a second
 
@@ -43,6 +43,8 @@ class RecordedCall:
     payload: bytes
     returned: Any
     shapes: tuple[Shape, ...]  # of the results
+    frame: bytes = b""  # the reply of a worker whose function returns the very same; nothing if it is long or unknown
+    reply: dict[str, Any] = field(default_factory=dict)  # what the frame says
 
 
 @dataclass(slots=True)
@@ -152,7 +154,8 @@ class _Recorder:
         return self._record(arguments, keep=True)
 
     def _record(self, arguments: tuple[Any, ...], *, keep: bool) -> tuple[Any, tuple[Any, ...]]:
-        value, after = self._subject.with_arguments(*arguments)
+        result, after = self._subject.outcome(*arguments)
+        value = self._subject.accepted(result, arguments)
         store = None
         if self._signature.makes_object:
             store = next(self._numbers)
@@ -161,7 +164,9 @@ class _Recorder:
         shapes = self._signature.shapes(arguments)
         asked = tuple(Kept(each.number) if isinstance(each, Kept) else each for each in arguments)
         returned = Kept(store) if store is not None else value  # the object itself is not worth keeping
-        self._example.calls.append(RecordedCall(self._name, asked, keep, store, payload, returned, shapes))
+        frame = wire.pack(reply_of(store is not None or result, list(after) if keep else None))
+        same = (frame, wire.unpack(frame)) if len(frame) <= wire.SMALL_FRAME else ()
+        self._example.calls.append(RecordedCall(self._name, asked, keep, store, payload, returned, shapes, *same))
         return value, after
 
 

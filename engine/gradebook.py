@@ -14,9 +14,10 @@ import hashlib
 import os
 import sqlite3
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from fractions import Fraction
+from functools import lru_cache
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -59,12 +60,15 @@ class Gradebook:
 
     def find(self, submission: Submission) -> SubmissionResult | None:
         """Return the result of this very content, if there is one that can stand: what we failed at is tried again."""
+        result = self._result(submission.id, submission.digest)
+        return None if result is None or result.status is Status.WITHHELD else result
+
+    def _result(self, submission: str, digest: str) -> SubmissionResult | None:
         row = self._connection.execute(
             "SELECT result FROM results WHERE id = ? AND digest = ? AND rubric = ? AND seed = ?",
-            (submission.id, submission.digest, self._rubric, self._seed),
+            (submission, digest, self._rubric, self._seed),
         ).fetchone()
-        result = decoded(row[0]) if row else None
-        return None if result is None or result.status is Status.WITHHELD else result
+        return decoded(row[0]) if row else None
 
     def add(self, submission: Submission, result: SubmissionResult) -> None:
         """Keep a result."""
@@ -84,31 +88,50 @@ class Gradebook:
         with self._connection:
             _keep(self._connection, "marks", (mark.submission, digest, mark.item, str(mark.score), mark.comment))
 
-    def remember_run(self, submissions: Sequence[Submission]) -> None:
+    def remember_run(self, submissions: Iterable[Submission]) -> None:
         """Keep which submissions the last run was about: outputs, and marks that come later, are about those."""
         with self._connection:
             self._connection.execute("DELETE FROM last_run")
             self._connection.executemany(
                 "INSERT INTO last_run VALUES (?, ?, ?, ?, ?)",
-                [(place, s.id, s.digest, self._rubric, self._seed) for place, s in enumerate(submissions)],
+                ((place, s.id, s.digest, self._rubric, self._seed) for place, s in enumerate(submissions)),
             )
 
-    def last_run(self) -> list[tuple[SubmissionResult, str]]:
-        """Return the results of the last run as the machine found them, each with its content's digest."""
+    def last_run(self) -> LastRun:
+        """Return the results of the last run as the machine found them."""
         rows = self._connection.execute(
-            "SELECT l.id, l.digest, r.result FROM last_run AS l LEFT JOIN results AS r USING (id, digest, rubric, seed)"
-            " WHERE l.rubric = ? AND l.seed = ? ORDER BY l.place",
+            "SELECT l.id, l.digest, r.id FROM last_run AS l LEFT JOIN results AS r USING (id, digest, rubric, seed)"
+            " WHERE l.rubric = ? AND l.seed = ?",
             (self._rubric, self._seed),
         ).fetchall()
         lost = [name for name, _, kept in rows if kept is None]
         if lost:  # damage: results written without it would look like a class without this student
             raise UsageError(f"the gradebook has no result of {lost[0]!r} any more: grade again")
-        return [(decoded(kept), digest) for _, digest, kept in rows]
+        return LastRun(self._result, {name: digest for name, digest, _ in sorted(rows)})
 
     def forget(self) -> None:
         """Forget what is known for this rubric and seed (`--fresh`)."""
         with self._connection:
             self._connection.execute("DELETE FROM results WHERE rubric = ? AND seed = ?", (self._rubric, self._seed))
+
+
+class LastRun(Mapping[str, SubmissionResult]):
+    """The results of a run by id, in that order; each is read when it is asked for, a class is never held whole."""
+
+    def __init__(self, read: Callable[[str, str], SubmissionResult | None], digests: Mapping[str, str]) -> None:
+        self._read = read
+        self.digests = digests  # of the contents, by id
+
+    def __getitem__(self, submission: str) -> SubmissionResult:
+        result = self._read(submission, self.digests[submission])
+        assert result is not None, "who is in the last run has a result, and the folder is ours alone"
+        return result
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.digests)
+
+    def __len__(self) -> int:
+        return len(self.digests)
 
 
 @contextmanager
@@ -324,7 +347,12 @@ def _encode(value: Any) -> str:
 
 def _decode(kind: type, value: Any) -> Any:
     assert kind is Fraction, f"{kind} is not part of a result"
-    return Fraction(value)
+    return _fraction(value)
+
+
+@lru_cache(maxsize=4096)  # a result has thousands of them, nearly all the same few: read once, and held once
+def _fraction(text: str) -> Fraction:
+    return Fraction(text)
 
 
 def _say(sentence: str) -> None:

@@ -23,7 +23,7 @@ from engine.rubric import Item, Rubric, read_rubric
 
 ROOT = Path(__file__).resolve().parent.parent
 BOX = ".proofmark"
-ENGINE_LEFT_OUT = {"audit", "authoring", "exports", "verify.py", "bench.py", "handout.py", "compare.py", "derive.py"}
+ENGINE_LEFT_OUT = {"audit", "authoring", "exports", "verify.py", "bench", "handout.py", "compare.py", "derive.py"}
 CHECKS_LEFT_OUT = {"conftest.py", "claims.py"}
 
 RUNNER = '''"""Run `python grader.py check .` in this folder."""

@@ -38,7 +38,7 @@ import unicodedata
 import zipfile
 import zlib
 from collections import deque
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -108,6 +108,13 @@ class UnreadableError(Exception):
 
 def take_in(paths: Sequence[Path]) -> list[Submission]:
     """Read every submission at `paths`, sorted by id; the order of `paths` does not matter."""
+    with taken_in(paths) as submissions:
+        return list(submissions)
+
+
+@contextmanager
+def taken_in(paths: Sequence[Path]) -> Iterator[Iterator[Submission]]:
+    """Find every submission at `paths` at once, and read one after the other, in the order of their ids."""
     found: dict[Path, _Found] = {}
     # Parents come before their children: a student's folder given along with the class keeps its id.
     ordered = sorted(paths, key=_real)
@@ -115,9 +122,8 @@ def take_in(paths: Sequence[Path]) -> list[Submission]:
         for one in _in_downloads(ordered, open_downloads) or (one for path in ordered for one in _submissions_at(path)):
             found.setdefault(one.place, one)
         places = sorted(found, key=os.fsencode)
-        distinct = _distinct([found[place].id for place in places])
-        submissions = [_submission(found[place], identity) for place, identity in zip(places, distinct, strict=True)]
-    return sorted(submissions, key=lambda submission: submission.id)
+        named = dict(zip(_distinct([found[place].id for place in places]), places, strict=True))
+        yield (_submission(found[named[identity]], identity) for identity in sorted(named))
 
 
 @dataclass(frozen=True, slots=True)

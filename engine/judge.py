@@ -1,7 +1,8 @@
 """The judge: asks the worker, compares, and finds the smallest counterexample.
 
 Two stages. Replay: the recorded calls of a check go to the worker in batches, and the
-check's body runs on the replies. Shrink: only a check that failed runs again under
+check's body runs on the replies; where they are, bit for bit, those of the reference, it has
+already run, and held. Shrink: only a check that failed runs again under
 Hypothesis, with the same seed, to find the smallest input that fails. Nothing that
 comes back from a worker is trusted to be anything but data.
 """
@@ -13,14 +14,13 @@ import re
 import sys
 import time
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import accumulate, count, groupby
+from itertools import accumulate, count, groupby, islice
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from hypothesis.errors import HypothesisException
 
 from checks.check import Check
 from checks.contract import MODULES, TOOLS, signature_of
@@ -33,7 +33,7 @@ from engine.truth import Truth
 from engine.worker.serving import OUTPUT_KEPT
 from engine.workers import BATCH_PATIENCE, Budget, Worker, WorkerLost, Zygotes
 
-BATCH_CALLS = 25
+BATCH_CALLS = 100
 BATCH_BYTES = 2**18
 SHRINK_ATTEMPTS = 400  # counted, not timed: the same submission must get the same counterexample
 SHRINK_SECONDS = 5.0  # a submission too slow for that keeps its first counterexample, which is the same every time too
@@ -43,6 +43,7 @@ TIMEOUTS_PER_ITEM = 2
 TIMEOUTS_PER_SUBMISSION = 6
 ENOUGH_TO_SEE_A_CONSTANT = 10
 REFUSED = {"PermissionError", "FileNotFoundError"}  # what reaching out of the sandbox looks like from inside
+KEPT_CALLS = 25  # replies of a check that its mistake is named by
 KEPT_BYTES = 64 * 2**20  # of replies, for one submission: a right one needs a tenth of that
 LONGEST_MESSAGE = 2_000
 LONGEST_SHOWN = 20_000  # characters of a counterexample
@@ -79,7 +80,7 @@ class Judgement:
         if check in self.replies:
             return
         kept = self.replies[check] = []
-        for call, reply in zip(calls, replies, strict=False):
+        for call, reply in islice(zip(calls, replies, strict=False), KEPT_CALLS):
             size = _size_of(reply)
             fits = size <= self.room
             self.room -= size if fits else 0
@@ -108,7 +109,8 @@ def judge(
 ) -> Judgement:
     """Run every recorded check on a submission; what uses something forbidden is blocked as a whole."""
     judgement = Judgement()
-    with _Session(submission, zygotes, budget, rules) as session:
+    functions = {(each.check.of, function) for each in recordings for function in each.check.functions}
+    with _Session(submission, functions, zygotes, budget, rules) as session:
         for recording in recordings:
             judgement.verdicts.append(_judge_check(recording, session, judgement))
     judgement.output = session.output
@@ -127,7 +129,8 @@ def asked_again(
     Returns a reply to each, None where none came in time: that is no answer, and no other answer.
     """
     replies: list[dict[str, Any] | None] = []
-    with _Session(submission, zygotes, budget) as session:
+    functions = {(each.item, call.function) for each in asked for call in each.calls}
+    with _Session(submission, functions, zygotes, budget) as session:
         for item, group in groupby(asked, key=lambda each: each.item):
             several = [Example({}, list(each.calls)) for each in group]
             replies += _repeated(session, item, several, number)
@@ -169,7 +172,7 @@ def counts(
     In a worker of its own: counting replaces functions of NumPy while it goes on, and no verdict should depend on that.
     """
     found = {}
-    with _Session(submission, zygotes, budget) as session:
+    with _Session(submission, {(item, item.split(".", 1)[1]) for item in calls}, zygotes, budget) as session:
         for item, several in calls.items():
             with suppress(Unavailable, WorkerLost):
                 session.require(item, item.split(".", 1)[1])
@@ -186,10 +189,12 @@ def traces(
     In a worker of its own, for the reason counting has.
     """
     found = {}
-    with _Session(submission, zygotes, budget) as session:
+    called = {item: {call[0] for row in rows for calls, _ in row for call in calls} for item, rows in requests.items()}
+    functions = {(item, function) for item, names in called.items() for function in names}
+    with _Session(submission, functions, zygotes, budget) as session:
         for item, rows in requests.items():
             with suppress(Unavailable, WorkerLost):
-                for function in {call[0] for row in rows for calls, _ in row for call in calls}:
+                for function in called[item]:
                     session.require(item, function)
                 session.begin(item)
                 found[item] = [[session.trace(item, *request) for request in row] for row in rows]
@@ -204,7 +209,8 @@ def answers(
     Without items that have a call with no answer.
     """
     found = {}
-    with _Session(submission, zygotes, budget) as session:
+    functions = {(item, function) for item, chains in calls.items() for chain in chains for function, _ in chain}
+    with _Session(submission, functions, zygotes, budget) as session:
         for item, chains in calls.items():
             with suppress(Failure, Unavailable, WorkerLost):
                 session.begin(item)
@@ -265,7 +271,10 @@ def _replay(recording: Recording, session: _Session, judgement: Judgement) -> Ve
             answered = _Answered(example, [reply for _, reply in zip(example.calls, waiting, strict=False)], lost)
             handed = _Replayed(check, session, answered, seen)
             try:
-                check.body(**handed.arguments(), **example.drawn)
+                if answered.as_the_reference:
+                    handed.note_all()
+                else:
+                    check.body(**handed.arguments(), **example.drawn)
             except Failure as failure:
                 return _broken(recording, session, failure, held)
             except WorkerLost as event:
@@ -328,6 +337,8 @@ def _smallest(recording: Recording, session: _Session, first: Failure) -> tuple[
         finally:
             attempts += best is not first  # drawing up to the known failure is free
 
+    from hypothesis.errors import HypothesisException  # long to import, and needed by nobody whose checks hold
+
     try:
         check.run(attempt, number=recording.number, examples=recording.requested, shrink=True)
     except Failure as failure:
@@ -357,6 +368,19 @@ class _Answered(NamedTuple):
     example: Example
     replies: list[dict[str, Any]]
     lost: WorkerLost | None
+
+    @property
+    def as_the_reference(self) -> bool:
+        """Whether every reply is, to the last bit, the one the body held on when it was recorded.
+
+        Where nothing was recorded, at a student's home, the body has to run.
+        """
+        calls = self.example.calls
+        return bool(calls) and len(calls) == len(self.replies) and all(map(_is_known, calls, self.replies))
+
+
+def _is_known(call: RecordedCall, reply: dict[str, Any]) -> bool:
+    return call.reply is reply
 
 
 class _Distinct:
@@ -458,12 +482,24 @@ class _Replayed(_Handed):
                 return value
         return super().truth(name, arguments)
 
+    def note_all(self) -> None:
+        """Hear of every result of a submission that gave those of the reference."""
+        for call in self._example.calls:
+            if call.store is None:
+                self._seen.note(call.returned, call.returned)
+                self._keep(call.returned, call)
+            else:
+                self._makers[call.store] = call
+
     def note(self, value: Any, call: RecordedCall) -> None:
         if call.returned is not None:
             self._seen.note(value, call.returned)
         if _size_of(value) <= ASKED_BYTES:
-            makers = [self._makers[each.number] for each in call.arguments if isinstance(each, Kept)]
-            self.asked.append(Asked(self.check.of, (*makers, call), value))
+            self._keep(value, call)
+
+    def _keep(self, value: Any, call: RecordedCall) -> None:
+        makers = [self._makers[each.number] for each in call.arguments if isinstance(each, Kept)]
+        self.asked.append(Asked(self.check.of, (*makers, call), value))
 
 
 class _Truths:
@@ -580,7 +616,14 @@ def _same(first: Any, second: Any) -> bool:
 class _Session:
     """A submission with a worker behind it, replaced whenever one is lost, within the budget."""
 
-    def __init__(self, submission: Submission, zygotes: Zygotes, budget: Budget, rules: Rules = NO_RULES) -> None:
+    def __init__(
+        self,
+        submission: Submission,
+        functions: Iterable[tuple[str, str]],  # that will be called, each behind its item
+        zygotes: Zygotes,
+        budget: Budget,
+        rules: Rules = NO_RULES,
+    ) -> None:
         self.submission = submission
         self.output = ""
         self.blocked = dict(rules.found)  # items that use what they must not, and the sentence on it
@@ -594,7 +637,7 @@ class _Session:
         self._timeouts: dict[str, int] = {}
         self._deadline = time.monotonic() + budget.submission_seconds
         self._cpu_left = budget.cpu_seconds
-        self._with_torch = any(_mentions_torch(source) for source in submission.sources)
+        self._with_torch = _needs_torch(submission.sources, functions)
 
     def __enter__(self) -> Self:
         return self
@@ -633,7 +676,10 @@ class _Session:
             payloads = [call.payload for call in calls]
             # Objects would be gone with a worker that is dropped for being slow, and training one is slow.
             patience = math.inf if any(call.store is not None for call in calls) else BATCH_PATIENCE
-            replies = self._live().requests(payloads, seconds=self._seconds(), doing=name, patience=patience)
+            known = [(call.frame, call.reply) for call in calls]
+            replies = self._live().requests(
+                payloads, seconds=self._seconds(), doing=name, patience=patience, known=known
+            )
         except WorkerLost as lost:
             self._drop_worker()
             self._refused(item, lost.answers)
@@ -776,8 +822,32 @@ def _arity(module: str, function: str) -> int:
     return len(signature_of(module, function).parameters)
 
 
-def _mentions_torch(source: Source) -> bool:
-    return any(re.search(r"\btorch\b", cell) for cell in source.cells)
+def _needs_torch(sources: Sequence[Source], functions: Iterable[tuple[str, str]]) -> bool:
+    """Return whether a file with one of these functions, or one it may import, has to do with torch.
+
+    A fork of a process that has imported torch takes three times as long as one that has not.
+    """
+    waiting = [source for item, function in functions for source in _places(sources, item.split(".", 1)[0], function)]
+    reached: set[str] = set()
+    while waiting:
+        source = waiting.pop()
+        if _mentions(source, "torch"):
+            return True
+        reached.add(source.name)
+        waiting += [other for other in sources if other.name not in reached and _mentions(source, other.stem)]
+    return False
+
+
+def _places(sources: Sequence[Source], module: str, function: str) -> list[Source]:
+    """Return the files a function may be found in: its module's own, if that has it at all, or any."""
+    own = [source for source in sources if source.stem == module]
+    if any(_mentions(source, function) for source in own):
+        return own
+    return [*own, *(source for source in sources if _mentions(source, function))]
+
+
+def _mentions(source: Source, name: str) -> bool:
+    return any(re.search(rf"\b{re.escape(name)}\b", cell) for cell in source.cells)
 
 
 def _import_failure(reply: dict[str, Any]) -> str:

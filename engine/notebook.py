@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, Any
 from engine.records import CheckText, RubricError, UsageError
 
 if TYPE_CHECKING:
-    from engine.records import SubmissionResult
+    from engine.launching import Launched
+    from engine.records import Submission, SubmissionResult
 
 ROOT = Path(__file__).resolve().parent.parent
 MAGIC = "proofmark"
@@ -186,13 +187,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _told(path: Path, names: Sequence[str]) -> dict[str, str]:
+    from engine.cache import ROOT
+    from engine.intake import take_in
+    from engine.launching import ahead
+
+    (submission,) = take_in([path])
+    with ahead(submission, ROOT / "checks" / "rubric.toml") as zygote:  # it imports while we do
+        return _judged(submission, names, zygote)
+
+
+def _judged(submission: Submission, names: Sequence[str], zygote: Launched | None) -> dict[str, str]:
     from engine.checking import checked
     from engine.feedback import submission_feedback, summary
-    from engine.intake import take_in
     from engine.pipeline import Options, texts_of
     from engine.rubric import read_rubric
 
-    (submission,) = take_in([path])
     public = read_rubric().public()
     wanted = [name for name in names if not name.startswith(".")]
     defined = [name for name in names if name.startswith(".")]  # functions of whichever module
@@ -201,7 +210,7 @@ def _told(path: Path, names: Sequence[str]) -> dict[str, str]:
     if names and not wanted:
         raise UsageError("this cell defines no function that is asked for; `python grader.py list` shows which are")
     rubric = public.only(wanted)
-    result = checked(submission, rubric, Options(closer=False))
+    result = checked(submission, rubric, Options(closer=False), zygote)
     texts = texts_of(rubric)
     text = f"{submission_feedback(result, texts)}\n{summary(result)}"
     return {"text": text, "html": as_html(result, texts)}

@@ -8,15 +8,17 @@ import multiprocessing.util
 import os
 import sys
 import traceback
-from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from dataclasses import replace as changed
+from itertools import islice
 from pathlib import Path
 from typing import Self
 
+from checks.check import read_laws
 from checks.question import Kind
 from engine import gradebook, sandbox
 from engine.cache import code_digest
@@ -25,9 +27,10 @@ from engine.diagnosis import Diagnostician
 from engine.excerpts import with_excerpts
 from engine.forking import forked
 from engine.honesty import held_again
-from engine.intake import take_in
+from engine.intake import taken_in
 from engine.judge import judge
 from engine.late import adjusted
+from engine.launching import Launched
 from engine.marks import read_marks, refusal, with_marks
 from engine.records import (
     CheckText,
@@ -41,11 +44,14 @@ from engine.records import (
 from engine.rubric import STANDARD, Rubric, read_rubric
 from engine.score import score
 from engine.sheet import Marked, Sheet, read_sheet, unanswered
+from engine.shelf import shelf
 from engine.workers import Zygotes
 
 Told = Callable[[SubmissionResult], None]
 Judged = Generator[tuple[Submission, SubmissionResult], None, None]  # one after the other, in any order
-Judges = Callable[[Sequence[Submission], Rubric], Judged]
+Judges = Callable[[Collection[Submission], Rubric], Judged]
+
+AHEAD = 2  # submissions under way for each judge: the next one is there when one is done
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,24 +76,33 @@ def grade(
     started: Callable[[int], None],
     judges: Judges | None = None,  # those of this machine, if no others are given
 ) -> list[SubmissionResult]:
-    """Grade submissions: take in, judge each in its own worker, score, keep, and write what people read."""
+    """Grade submissions: take in, judge each in its own worker, score, keep, and write what people read.
+
+    Those of a class are returned without their items: thousands of whole results are never held at once.
+    """
     judges = judges or _on_this_machine(options)
     rubric = read_rubric(options.rubric).only(options.only)
-    submissions = take_in(paths)
-    with gradebook.opened(options.out, rubric=fingerprint(rubric, options), seed=options.seed) as book:
+    with (
+        taken_in(paths) as submissions,
+        gradebook.opened(options.out, rubric=fingerprint(rubric, options), seed=options.seed) as book,
+        shelf(options.out) as waiting,
+    ):
         if options.fresh:
             book.forget()
-        known = {submission.id: _known(book, submission) for submission in submissions}
-        for result in known.values():
-            if result is not None:
-                told(result)
-        started(len(submissions))
-        todo = [submission for submission in submissions if known[submission.id] is None]
-        with closing(judges(todo, rubric)) as fresh:
+        everybody = []
+        for submission in submissions:
+            everybody.append(changed(submission, sources=(), answers=None))
+            known = _known(book, submission)
+            if known is None:
+                waiting.add(submission)
+            else:
+                told(known)
+        started(len(everybody))
+        with closing(judges(waiting.values(), rubric)) as fresh:
             for submission, result in fresh:
                 book.add(submission, result)
                 told(result)
-        book.remember_run(submissions)
+        book.remember_run(everybody)
         return _written(book, rubric, options)
 
 
@@ -105,28 +120,41 @@ def _known(book: gradebook.Gradebook, submission: Submission) -> SubmissionResul
 def mark(path: Path, options: Options) -> tuple[list[SubmissionResult], list[str]]:
     """Take a person's marks into the gradebook and write the results anew; what cannot be taken is said."""
     with _reopened(options) as (book, rubric):
-        known = {result.id: (result, digest) for result, digest in book.last_run()}
-        machine = {name: result for name, (result, _) in known.items()}
+        machine = book.last_run()
         refused = []
         for row in read_marks(path):
             said = row if isinstance(row, str) else refusal(row, machine)
             if said or isinstance(row, str):
                 refused.append(said)
             else:
-                book.add_mark(row, known[row.submission][1])
+                book.add_mark(row, machine.digests[row.submission])
         return _written(book, rubric, options), refused
 
 
-def last_results(options: Options) -> tuple[Rubric, list[SubmissionResult]]:
-    """Return the results of the last run, with a person's marks laid over them, and the rubric they were graded by."""
+@contextmanager
+def last_results(options: Options) -> Iterator[tuple[Rubric, Collection[SubmissionResult]]]:
+    """Open the results of the last run, each read when it is its turn, and the rubric they were graded by."""
     with _reopened(options) as (book, rubric):
-        return rubric, _final(book, rubric)
+        yield rubric, Final(book, rubric).values()
 
 
-def _final(book: gradebook.Gradebook, rubric: Rubric) -> list[SubmissionResult]:
-    """Return the results of the last run in the order of their ids: a person's marks, then the late policy."""
-    marked = [with_marks(result, book.marks(result.id, digest)) for result, digest in book.last_run()]
-    return sorted((adjusted(result, rubric.late) for result in marked), key=lambda result: result.id)
+class Final(Mapping[str, SubmissionResult]):
+    """The results of the last run by id, in that order: a person's marks laid over them, then the late policy."""
+
+    def __init__(self, book: gradebook.Gradebook, rubric: Rubric) -> None:
+        self._book = book
+        self._machine = book.last_run()
+        self._late = rubric.late
+
+    def __getitem__(self, name: str) -> SubmissionResult:
+        marks = self._book.marks(name, self._machine.digests[name])
+        return adjusted(with_marks(self._machine[name], marks), self._late)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._machine)
+
+    def __len__(self) -> int:
+        return len(self._machine)
 
 
 @contextmanager
@@ -146,12 +174,13 @@ def _written(book: gradebook.Gradebook, rubric: Rubric, options: Options) -> lis
     from engine.derive import library  # SymPy and Jinja take longer to import than `check` to begin
     from engine.results import write_results
 
-    ordered = _final(book, rubric)
+    final = Final(book, rubric)
+    returned: list[SubmissionResult] = []
     proofs = library()
     try:
         write_results(
             options.out,
-            ordered,
+            _noted(final.values(), returned, whole=len(final) == 1),
             rubric=rubric.digest,
             seed=options.seed,
             texts=texts_of(rubric),
@@ -162,7 +191,16 @@ def _written(book: gradebook.Gradebook, rubric: Rubric, options: Options) -> lis
         raise UsageError(
             f"the results cannot be written into {options.out}: {error.strerror} (they are kept in its gradebook)"
         ) from None
-    return ordered
+    return returned
+
+
+def _noted(
+    results: Iterable[SubmissionResult], returned: list[SubmissionResult], *, whole: bool
+) -> Iterator[SubmissionResult]:
+    """Pass results on, and keep what is returned of each."""
+    for result in results:
+        returned.append(result if whole else changed(result, items=(), output=""))
+        yield result
 
 
 def _on_this_machine(options: Options) -> Judges:
@@ -170,7 +208,7 @@ def _on_this_machine(options: Options) -> Judges:
     return lambda submissions, rubric: judged(submissions, rubric, options, tier)
 
 
-def judged(submissions: Sequence[Submission], rubric: Rubric, options: Options, tier: sandbox.Tier) -> Judged:
+def judged(submissions: Collection[Submission], rubric: Rubric, options: Options, tier: sandbox.Tier) -> Judged:
     """Judge submissions, `options.jobs` at a time, each pair of judge and worker on a core of its own."""
     if not submissions:
         return
@@ -180,33 +218,58 @@ def judged(submissions: Sequence[Submission], rubric: Rubric, options: Options, 
             for submission in submissions:
                 yield submission, judge_.result(submission)
         return
-    waiting = list(submissions)
-    for _ in range(2):  # a judge that dies takes its pool with it: what it had not finished is tried once more
-        with _pool(min(options.jobs, len(waiting)), rubric, recordings, tier, closer=options.closer) as pool:
-            futures = {pool.submit(_judge_in_pool, submission): submission for submission in waiting}
-            for future in as_completed(futures):
-                try:
-                    result = future.result()
-                except BrokenProcessPool:
-                    continue
-                waiting.remove(futures[future])
-                yield futures[future], result
-        if not waiting:
+    waiting = iter(submissions)
+    while True:
+        asked: dict[str, Submission] = {}
+        jobs = min(options.jobs, len(submissions))
+        with (
+            _pool(jobs, rubric, recordings, tier, closer=options.closer) as pool,
+            suppress(BrokenProcessPool),  # a judge that dies takes its pool with it
+        ):
+            yield from _by_pool(pool, waiting, asked, AHEAD * jobs)
+        if not asked:
             return
-    for submission in waiting:
-        yield submission, withheld(submission, rubric, "the judge's process died")
+        for submission in asked.values():  # one of them was its end: each is tried once more, by itself
+            with _pool(1, rubric, recordings, tier, closer=options.closer) as pool:
+                try:
+                    result = pool.submit(_judge_in_pool, submission).result()
+                except BrokenProcessPool:
+                    result = withheld(submission, rubric, "the judge's process died")
+            yield submission, result
+
+
+def _by_pool(
+    pool: ProcessPoolExecutor, waiting: Iterator[Submission], asked: dict[str, Submission], ahead: int
+) -> Judged:
+    """Judge what waits, a few under way at a time; who is asked for and not judged stays in `asked`."""
+    futures: dict[Future[SubmissionResult], str] = {}
+    while True:
+        for submission in islice(waiting, ahead - len(asked)):
+            asked[submission.id] = submission
+            futures[pool.submit(_judge_in_pool, submission)] = submission.id
+        if not asked:
+            return
+        for future in wait(futures, return_when=FIRST_COMPLETED).done:
+            result = future.result()
+            yield asked.pop(futures.pop(future)), result
 
 
 class Judge:
     """Everything one process needs to judge submission after submission."""
 
     def __init__(
-        self, rubric: Rubric, recordings: Sequence[Recording], tier: sandbox.Tier, *, closer: bool = False
+        self,
+        rubric: Rubric,
+        recordings: Sequence[Recording],
+        tier: sandbox.Tier | None,  # None: that of `ahead`, a zygote that was started before the rest was known
+        *,
+        closer: bool = False,
+        ahead: Launched | None = None,
     ) -> None:
         self._rubric = rubric
         self._closer = closer
         self._recordings = recordings
-        self._zygotes = Zygotes(tier, rubric.budget)
+        self._zygotes = Zygotes(tier, rubric.budget, ahead)
         self._diagnostician = Diagnostician()
         self._policy = rubric.policy()
         self._functions = rubric.functions()
@@ -315,6 +378,7 @@ def _pool(
     import engine.answers
     import engine.work  # noqa: F401 - judges import both when they need them: once here, not once in each
 
+    read_laws(rubric.code_checks)
     cores = multiprocessing.get_context("fork").SimpleQueue()
     for number in range(jobs):
         cores.put(os.getpid() + number)
@@ -345,16 +409,22 @@ def _judge_in_pool(submission: Submission) -> SubmissionResult:
 @contextmanager
 def pinned() -> Iterator[None]:
     """Run on one core: judge and worker take turns, and passing a turn between cores costs five times as much."""
-    before = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
+    if not hasattr(os, "sched_setaffinity"):
+        yield
+        return
+    cores, policy = os.sched_getaffinity(0), os.sched_getscheduler(0)
     _pin(os.getpid())  # by pid, so that two graders on one machine do not meet on its first core
     try:
         yield
     finally:
-        if before is not None:
-            os.sched_setaffinity(0, before)
+        os.sched_setaffinity(0, cores)
+        os.sched_setscheduler(0, policy, os.sched_param(0))
 
 
 def _pin(number: int) -> None:
     if hasattr(os, "sched_setaffinity"):
         cores = sorted(os.sched_getaffinity(0))
         os.sched_setaffinity(0, {cores[number % len(cores)]})
+        # A judge that is woken by the first of many replies lets the worker go on: two processes that take turns at
+        # every call find nothing of theirs in the core's cache.
+        os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))

@@ -11,20 +11,24 @@ import io
 import json
 import os
 import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache
+from itertools import chain, pairwise
+from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from engine.report.pages import FOLDER, pages
+from engine.report.pages import FOLDER, INDEX, Report
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from engine.derive import Library
     from engine.records import CheckResult, CheckText, ItemResult, SubmissionResult
 
 SCHEMA = 1
+ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, indent=1)
 
 # A spreadsheet takes a cell that begins with one of these for a formula, the wide forms in some locales.
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
@@ -38,37 +42,19 @@ LONGEST_NAME = 150  # file systems stop at 255 bytes; the suffix and the tempora
 
 def results_json(results: Iterable[SubmissionResult], *, rubric: str, seed: int) -> str:
     """Return results.json, as CONTRACT.md section 5 has it."""
-    record = {
-        "schema": SCHEMA,
-        "rubric": rubric,
-        "seed": seed,
-        "submissions": [_submission_record(result) for result in _by_id(results)],
-    }
-    text = json.dumps(record, ensure_ascii=False, allow_nan=False, indent=1)
-    # Twice the backslash: with one, JSON would read the surrogate back, and strict readers refuse it.
-    return _SURROGATE.sub(lambda match: "\\" + encodable(match.group()), text) + "\n"
+    listed = list(_listed(_by_id(results)))
+    return "".join((_beginning(rubric, seed), *listed, _ending(is_empty=not listed)))
 
 
 def gradebook_csv(results: Iterable[SubmissionResult]) -> str:
-    """Return one row per submission, one column per item; a withheld score is an empty cell.
-
-    What a policy took off has a column after the items, where it took something off anybody.
-    """
-    ordered = _by_id(results)
-    adjusted = ["adjustment"] if any(result.adjustments for result in ordered) else []
-    items = list(dict.fromkeys(item.id for result in ordered for item in result.items))
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\r\n")
-    writer.writerow(["id", "status", "score", "max_score", *map(_cell, items), *adjusted])
-    for result in ordered:
-        scores = {item.id: item.score for item in result.items}
-        row = [_cell(result.id), result.status.value, _plain(result.score), _plain(result.max_score)]
-        taken = [_plain(sum((each.points for each in result.adjustments), Fraction(0))) for _ in adjusted]
-        writer.writerow(row + [_plain(scores.get(item)) for item in items] + taken)
-    return buffer.getvalue()
+    """Return gradebook.csv."""
+    table = _Table()
+    for result in _by_id(results):
+        table.add(result)
+    return table.text()
 
 
-def write_results(  # noqa: PLR0913 - everything the three files say is handed in by name
+def write_results(  # noqa: PLR0913 - everything the files say is handed in by name
     folder: Path,
     results: Iterable[SubmissionResult],
     *,
@@ -78,27 +64,35 @@ def write_results(  # noqa: PLR0913 - everything the three files say is handed i
     title: str,
     proofs: Library | None = None,
 ) -> None:
-    """Write every file of a run into `folder`; a reader never meets half a file."""
-    ordered = _by_id(results)
+    """Write every file of a run into `folder`; a reader never meets half a file.
+
+    Results that come one after the other are in the order of their ids already, and pass through once: each goes into
+    results.json and onto its page, and a few hundred bytes of it are kept for the table and the overview.
+    """
     _remove_unfinished(folder)
-    _write(folder / "results.json", results_json(ordered, rubric=rubric, seed=seed))
-    _write(folder / "gradebook.csv", gradebook_csv(ordered))
+    table, kept = _Table(), set()
     behind = proofs.behind if proofs else {}
-    shown = pages(ordered, rubric=rubric, seed=seed, texts=texts, title=title, behind=behind, file_name=file_name)
-    for place, text in shown:
-        _write(folder / "report" / place, text)
+    report = Report(rubric=rubric, seed=seed, texts=texts, title=title, behind=behind, file_name=file_name)
+    with _replaced(folder / "results.json") as file:
+        file.write(_beginning(rubric, seed))
+        for before, result, after in _with_neighbours(_by_id(results)):
+            file.writelines(_listed((result,), first=before is None))
+            table.add(result)
+            place, text = report.page(result, before, after)
+            kept.add(place)
+            _refresh(folder / "report" / place, text)
+            _refresh(folder / "output" / f"{file_name(result.id)}.txt", result.output)
+        file.write(_ending(is_empty=not kept))
+    with _replaced(folder / "gradebook.csv") as file:
+        file.write(table.text())
+    with _replaced(folder / "report" / INDEX) as file:
+        file.writelines(report.overview())
     if proofs is not None:
-        _write(folder / "report" / "proofs.html", proofs.page)
-    kept = {f"{file_name(result.id)}.html" for result in ordered}
+        _refresh(folder / "report" / "proofs.html", proofs.page)
     for page in (folder / "report" / FOLDER).glob("*.html"):
-        if page.name not in kept:
+        if f"{FOLDER}/{page.name}" not in kept:
             page.unlink()  # from an earlier run in this folder
-    for result in ordered:
-        printed = folder / "output" / f"{file_name(result.id)}.txt"
-        if result.output:
-            _write(printed, result.output)
-        else:
-            printed.unlink(missing_ok=True)  # from an earlier run in this folder
+    os.sync()  # pages can be made anew at any time: they need not wait for the disk one by one
 
 
 def file_name(submission: str) -> str:
@@ -126,46 +120,104 @@ def encodable(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def _by_id(results: Iterable[SubmissionResult]) -> list[SubmissionResult]:
-    return sorted(results, key=lambda result: result.id)
+def _by_id(results: Iterable[SubmissionResult]) -> Iterable[SubmissionResult]:
+    """Return results in the order of their ids; those that come one by one are in it, and must not be held."""
+    return results if isinstance(results, Iterator) else sorted(results, key=lambda result: result.id)
 
 
-def _submission_record(result: SubmissionResult) -> dict[str, Any]:
-    record: dict[str, Any] = {
-        "id": result.id,
-        "score": _number(result.score),
-        "max_score": _number(result.max_score),
-        "status": result.status.value,
-        "items": [_item_record(item) for item in result.items],
+def _with_neighbours(
+    results: Iterable[SubmissionResult],
+) -> Iterator[tuple[str | None, SubmissionResult, str | None]]:
+    """Yield each result with the ids of the one before and the one after."""
+    before = None
+    for result, after in pairwise(chain(results, (None,))):
+        assert result is not None, "nothing comes after the end"
+        yield before, result, after.id if after else None
+        before = result.id
+
+
+# ── results.json ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _beginning(rubric: str, seed: int) -> str:
+    """Return the file up to the first submission."""
+    head = _object({"schema": _json(SCHEMA), "rubric": _json(rubric), "seed": _json(seed), "submissions": "["})
+    return _encodable_json(head.removesuffix("\n}"))
+
+
+def _ending(*, is_empty: bool) -> str:
+    return "]\n}\n" if is_empty else "\n ]\n}\n"
+
+
+def _listed(results: Iterable[SubmissionResult], *, first: bool = True) -> Iterator[str]:
+    """Yield submissions as they stand in the file, each with the comma before it."""
+    for result in results:
+        yield _encodable_json(f"{'' if first else ','}\n{_submission_json(result)}".replace("\n", "\n  "))
+        first = False
+
+
+def _json(value: Any) -> str:
+    return ENCODER.encode(value)
+
+
+def _object(members: Mapping[str, str]) -> str:
+    """Return an object whose members are JSON already, laid out as the json module does with an indent of one."""
+    return "{" + ",".join(f'\n "{name}": {_deeper(text)}' for name, text in members.items()) + "\n}"
+
+
+def _array(texts: Iterable[str]) -> str:
+    inside = ",".join(f"\n {_deeper(text)}" for text in texts)
+    return f"[{inside}\n]" if inside else "[]"
+
+
+def _deeper(text: str) -> str:
+    return text.replace("\n", "\n ")  # no text of a value has a line break of its own: JSON spells it
+
+
+def _encodable_json(text: str) -> str:
+    # Twice the backslash: with one, JSON would read the surrogate back, and strict readers refuse it.
+    return _SURROGATE.sub(lambda match: "\\" + encodable(match.group()), text)
+
+
+def _submission_json(result: SubmissionResult) -> str:
+    members = {
+        "id": _json(result.id),
+        "score": _json(_number(result.score)),
+        "max_score": _json(_number(result.max_score)),
+        "status": _json(result.status.value),
+        "items": _array(map(_item_json, result.items)),
     }
     if result.problems:
-        record["problems"] = list(result.problems)
+        members["problems"] = _json(result.problems)
     if result.students:
-        record["students"] = [{"id": student.id, "name": student.name} for student in result.students]
+        members["students"] = _json([{"id": student.id, "name": student.name} for student in result.students])
     if result.late:
-        record["late"] = True
+        members["late"] = _json(True)
     if result.adjustments:
-        record["adjustments"] = [
-            {"reason": each.reason, "points": float(each.points), "note": each.note} for each in result.adjustments
-        ]
-    return record
+        members["adjustments"] = _json(
+            [{"reason": each.reason, "points": float(each.points), "note": each.note} for each in result.adjustments]
+        )
+    return _object(members)
 
 
-def _item_record(item: ItemResult) -> dict[str, Any]:
-    return {
-        "id": item.id,
-        "kind": item.kind,
-        "score": _number(item.score),
-        "max_score": _number(item.max_score),
-        "outcome": item.outcome.value,
-        "diagnosis": item.diagnosis,
-        "checks": [_check_record(check) for check in item.checks],
-    }
+def _item_json(item: ItemResult) -> str:
+    return _object(
+        {
+            "id": _json(item.id),
+            "kind": _json(item.kind),
+            "score": _json(_number(item.score)),
+            "max_score": _json(_number(item.max_score)),
+            "outcome": _json(item.outcome.value),
+            "diagnosis": _json(item.diagnosis),
+            "checks": _array(map(_check_json, item.checks)),
+        }
+    )
 
 
-def _check_record(check: CheckResult) -> dict[str, Any]:
+@lru_cache(maxsize=4096)  # what holds for one holds for most of the class, word for word
+def _check_json(check: CheckResult) -> str:
     verdict, example = check.verdict, check.verdict.counterexample
-    return {
+    record = {
         "id": verdict.check,
         "outcome": verdict.outcome.value,
         "examples": verdict.examples,
@@ -182,10 +234,51 @@ def _check_record(check: CheckResult) -> dict[str, Any]:
             "expected": example.expected,
         },
     }
+    return _json(record)
 
 
 def _number(score: Fraction | None) -> float | None:
     return None if score is None else float(score)
+
+
+# ── gradebook.csv ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class _Table:
+    """One row per submission, one column per item; a withheld score is an empty cell.
+
+    What a policy took off has a column after the items, where it took something off anybody.
+    """
+
+    def __init__(self) -> None:
+        self._columns: dict[str, None] = {}
+        self._rows: list[tuple[str, tuple[str, ...], tuple[Fraction | None, ...], Fraction]] = []
+        self._items: dict[tuple[str, ...], tuple[str, ...]] = {}  # so that a class of one rubric has its ids once
+        self._adjusted = False
+
+    def add(self, result: SubmissionResult) -> None:
+        items = tuple(item.id for item in result.items)
+        items = self._items.setdefault(items, items)
+        self._columns.update(dict.fromkeys(items))
+        self._adjusted = self._adjusted or bool(result.adjustments)
+        start = [_cell(result.id), result.status.value, _plain(result.score), _plain(result.max_score)]
+        taken = sum((each.points for each in result.adjustments), Fraction(0))
+        self._rows.append((_line(start), items, tuple(item.score for item in result.items), taken))
+
+    def text(self) -> str:
+        adjusted = ["adjustment"] if self._adjusted else []
+        lines = [_line(["id", "status", "score", "max_score", *map(_cell, self._columns), *adjusted])]
+        for start, items, scores, taken in self._rows:
+            known = dict(zip(items, scores, strict=True))
+            cells = [_plain(known.get(item)) for item in self._columns] + [_plain(taken) for _ in adjusted]
+            lines.append(",".join((start, *map(str, cells))))
+        return "".join(f"{line}\r\n" for line in lines)
+
+
+def _line(cells: Iterable[object]) -> str:
+    buffer = io.StringIO()
+    csv.writer(buffer, lineterminator="").writerow(cells)
+    return buffer.getvalue()
 
 
 def _plain(score: Fraction | None) -> int | float | str:
@@ -198,19 +291,41 @@ def _cell(text: str) -> str:
     return encodable(f"'{text}" if text.startswith(FORMULA_STARTS) else text)
 
 
-def _write(path: Path, text: str) -> None:
+# ── files ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@contextmanager
+def _replaced(path: Path, *, settled: bool = True) -> Iterator[IO[str]]:
     """Write beside the target, then rename: the old file or the new one, never a part of either."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}{UNFINISHED}")
     try:
         with temporary.open("x", encoding="utf-8", errors="backslashreplace", newline="") as file:
-            file.write(text)
+            yield file
             file.flush()
-            os.fsync(file.fileno())
+            if settled:
+                os.fsync(file.fileno())
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
-    _settle(path.parent)
+    if settled:
+        _settle(path.parent)
+
+
+def _refresh(path: Path, text: str) -> None:
+    """Have a file say this, and leave one alone that does; nothing to say, no file."""
+    if not text:
+        path.unlink(missing_ok=True)
+    elif not _says(path, text.encode("utf-8", "backslashreplace")):
+        with _replaced(path, settled=False) as file:
+            file.write(text)
+
+
+def _says(path: Path, content: bytes) -> bool:
+    try:
+        return path.stat().st_size == len(content) and path.read_bytes() == content
+    except OSError:  # it is not there, or cannot be read: it is written anew
+        return False
 
 
 def _settle(folder: Path) -> None:

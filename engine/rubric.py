@@ -6,6 +6,7 @@ is refused before anybody is graded, with all that is wrong with it.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import importlib
 import json
@@ -14,15 +15,16 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from difflib import get_close_matches
 from fractions import Fraction
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from checks.check import Check, checks_in
 from checks.contract import FILES, SIGNATURES
 from checks.question import PUBLISHED, Question, questions
+from engine import cache
 from engine.feedback import number
 from engine.late import Late
+from engine.launching import remember_limits
 from engine.policy import Policy, read_entries
 from engine.records import RubricError, UsageError
 from engine.rubric_keys import KEYS, Problem, RubricFile, near
@@ -172,7 +174,7 @@ def _restricted(item: Item, checks: Sequence[Check | AnswerCheck]) -> Item:
     return replace(item, checks=tuple(checks), worth={check.id: item.worth[check.id] for check in checks})
 
 
-@cache
+@functools.cache
 def all_checks() -> Mapping[str, Check]:
     """Return every check there is, by id, in the order of the files."""
     modules = [importlib.import_module(f"checks.{stem}") for stem in FILES]
@@ -180,8 +182,30 @@ def all_checks() -> Mapping[str, Check]:
 
 
 def read_rubric(path: Path = STANDARD) -> Rubric:
-    """Read a rubric file, or raise RubricError with everything that is wrong with it."""
-    rubric, problems = examined(path)
+    """Read a rubric file, or raise RubricError with everything that is wrong with it.
+
+    One that was found good stays good as long as it and our code do not change: reading it takes every file of checks.
+    """
+    raw = _bytes_of(path)
+    name = _cached_name(path, raw)
+    known = cache.load(name)
+    if isinstance(known, Rubric):
+        return known
+    rubric = _accepted(path, *_examined(path, raw))
+    if all(entry.split(".", 1)[0] in cache.PACKAGES for item in rubric.items for entry in item.forbid):
+        remember_limits(raw, rubric.budget.limits())
+        cache.store(name, rubric)  # of others nobody would notice that what is forbidden has another name by now
+    return rubric
+
+
+def _cached_name(path: Path, raw: bytes) -> str:
+    is_standard = path.resolve() == STANDARD
+    # A file without a title is called by its name.
+    told = f"{path.stem}\n{is_standard}\n{hashlib.sha256(raw).hexdigest()}"
+    return f"rubric-{hashlib.sha256(told.encode()).hexdigest()[:16]}"
+
+
+def _accepted(path: Path, rubric: Rubric | None, problems: Sequence[Problem]) -> Rubric:
     if rubric is None:
         errors = [problem for problem in problems if problem.is_error]
         told = [f"{path.name}: {problem}" for problem in errors[:MOST_TOLD]]
@@ -192,10 +216,10 @@ def read_rubric(path: Path = STANDARD) -> Rubric:
 
 def examined(path: Path = STANDARD) -> tuple[Rubric | None, list[Problem]]:
     """Read a rubric file; return it, if nothing is wrong with it, and all problems in the order of their lines."""
-    try:
-        raw = path.read_bytes()
-    except OSError as error:
-        raise UsageError(f"the rubric {path} cannot be read: {error.strerror}") from None
+    return _examined(path, _bytes_of(path))
+
+
+def _examined(path: Path, raw: bytes) -> tuple[Rubric | None, list[Problem]]:
     file = RubricFile(path, raw)
     if file.errors:
         return None, file.problems
@@ -219,6 +243,13 @@ def examined(path: Path = STANDARD) -> tuple[Rubric | None, list[Problem]]:
         judging=_judging(raw, file.table),
     )
     return rubric, problems
+
+
+def _bytes_of(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"the rubric {path} cannot be read: {error.strerror}") from None
 
 
 def _judging(raw: bytes, table: Mapping[str, Any]) -> str:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from engine.worker.lockdown import NAMES_ONLY, REHEARSAL, kernel_support
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -78,7 +78,7 @@ def readable_paths() -> list[str]:
     A path that ends with "/" may be listed only. Imports need that of a folder that holds our packages among others,
     and there the others are named one by one.
     """
-    ours = _our_places()
+    ours = _Ours(_our_places())
     folders = [
         sysconfig.get_path("stdlib"),
         *(
@@ -174,39 +174,55 @@ def _our_places() -> frozenset[Path]:
         place
         for folder in folders
         if folder.is_dir()
-        for entry in _children(folder)
+        for entry in _children(str(folder))
         if entry.name in _OURS or entry.name.startswith(_OURS_PREFIXES)
-        for place in (entry, entry.resolve())
+        for place in (Path(entry.path), Path(entry.path).resolve())
     }
     return frozenset(found if ROOT in folders else found | {ROOT})
 
 
-def _around(place: str, ours: Collection[Path]) -> Iterator[str]:
+class _Ours:
+    """Our files and folders, by what the start of a path is: hundreds of packages are asked about, one by one."""
+
+    def __init__(self, places: Collection[Path]) -> None:
+        self.places = frozenset(map(str, places))
+        self._around = frozenset(str(folder) for place in places for folder in (place, *place.parents))
+
+    def lie_in(self, folder: str) -> bool:
+        """Return whether some of it lies in a folder, or is it."""
+        return folder in self._around
+
+
+def _around(place: str, ours: _Ours) -> Iterator[str]:
     """Yield `place`, or its parts if some of what lies below is ours."""
-    real = Path(place).resolve()
-    if real in ours:
-        return
-    if not _holds_ours(real, ours):
+    real = os.path.realpath(place)
+    if ours.lie_in(real):
+        yield from _parts(real, ours)
+    else:
         yield place
+
+
+def _parts(real: str, ours: _Ours) -> Iterator[str]:
+    """Yield the parts of a folder, given without links, that are not ours."""
+    if real in ours.places:
         return
-    yield str(real) + NAMES_ONLY
+    yield real + NAMES_ONLY
     for child in _children(real):
         if child.is_symlink():
             # Opening a link opens its target, which nobody granted if it lies elsewhere.
-            target = child.resolve()
-            if target.is_relative_to(real) and not _holds_ours(target, ours) and child not in ours:
-                yield str(child)
+            target = Path(child.path).resolve()
+            if target.is_relative_to(real) and not ours.lie_in(str(target)) and child.path not in ours.places:
+                yield child.path
+        elif ours.lie_in(child.path):
+            yield from _parts(child.path, ours)
         else:
-            yield from _around(str(child), ours)
+            yield child.path
 
 
-def _holds_ours(folder: Path, ours: Collection[Path]) -> bool:
-    return any(mine.is_relative_to(folder) for mine in ours)
-
-
-def _children(folder: Path) -> list[Path]:
+def _children(folder: str) -> list[os.DirEntry[str]]:
     try:
-        return sorted(folder.iterdir())
+        with os.scandir(folder) as entries:
+            return sorted(entries, key=lambda entry: entry.path)
     except PermissionError:
         return []  # what the judge cannot list, its workers cannot import
 
@@ -217,36 +233,52 @@ def _mounts(visible: list[str]) -> list[str]:
     An interpreter in a virtual environment is a chain of links: each must exist inside, and its end must be mounted.
     """
     links: dict[str, str] = {}
-    ends: set[Path] = set()
-    for path in visible:
-        ends.add(_follow(path, links))
-    shown = sorted(end for end in ends if end.exists() and not any(parent in ends for parent in end.parents))
-    mounts = [word for end in shown for word in ("--ro-bind", str(end), str(end))]
+    target_of = functools.cache(_target)  # many paths have their first folders in common
+    ends = {_follow(path, links, target_of) for path in visible}
+    shown = sorted(
+        (end for end in ends if os.path.exists(end) and ends.isdisjoint(_folders_of(end))),  # noqa: PTH110
+        key=lambda end: end.split("/"),
+    )
+    mounts = [word for end in shown for word in ("--ro-bind", end, end)]
     for link, target in links.items():
-        if not any(Path(link).is_relative_to(end) for end in shown):
+        if not {link, *_folders_of(link)} & set(shown):
             mounts += ["--symlink", target, link]
     return mounts
 
 
-def _follow(path: str, links: dict[str, str]) -> Path:
+def _folders_of(path: str) -> Iterator[str]:
+    """Yield every folder that an absolute path lies in."""
+    while path != "/":
+        path = path[: path.rindex("/")] or "/"
+        yield path
+
+
+def _target(path: str) -> str | None:
+    """Return the words of a link; None if it is none. A path made of them would be normalised."""
+    return os.readlink(path) if os.path.islink(path) else None  # noqa: PTH114, PTH115
+
+
+def _follow(path: str, links: dict[str, str], target_of: Callable[[str], str | None]) -> str:
     """Return the file or folder at the end of `path`, and note in `links` each link that leads there."""
-    here, hops = Path("/"), 0
-    ahead = list(reversed(Path(os.path.abspath(path)).parts[1:]))  # noqa: PTH100 - resolve() would hide the links
+    here, hops = "", 0
+    ahead = os.path.abspath(path).split("/")[:0:-1]  # noqa: PTH100 - resolve() would hide the links
     while ahead:
         part = ahead.pop()
-        if part == "..":
-            here = here.parent
+        if part in ("", "."):
             continue
-        step = here / part
-        if not step.is_symlink():
+        if part == "..":
+            here = here.rpartition("/")[0]
+            continue
+        step = f"{here}/{part}"
+        target = target_of(step)
+        if target is None:
             here = step
             continue
-        target = os.readlink(step)  # noqa: PTH115 - the words of the link, not a normalised path
         hops += 1
         if hops > _MOST_LINKS:
             return step  # a loop: nothing is at its end
-        links[str(step)] = target
+        links[step] = target
         if target.startswith("/"):
-            here = Path("/")
-        ahead += reversed([word for word in Path(target).parts if word != "/"])
-    return here
+            here = ""
+        ahead += reversed(target.split("/"))
+    return here or "/"

@@ -8,27 +8,22 @@ import math
 import os
 import signal
 import socket
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from types import NoneType
 from typing import Any, Self
 
 from engine import sandbox
+from engine.launching import Launched
 from engine.records import GraderFault, Outcome
 from engine.worker import wire
 from engine.worker.lockdown import Limits
-from engine.worker.scratch import MOST_FILES, Scratch
+from engine.worker.scratch import MOST_FILES
 from engine.worker.serving import OUTPUT_KEPT
 
-ROOT = Path(__file__).resolve().parent.parent
-BOOTSTRAP = "import sys; sys.path.insert(0, sys.argv[3]); from engine.worker.zygote import main; main()"
-FOLDERS = "proofmark-"  # with the judge's process: whose scratch folders lie in the temporary folder
 START_SECONDS = 60.0  # importing torch from a cold disk takes long
 SPAWN_SECONDS = 20.0
 END_SECONDS = 60.0  # removing what a worker left in its scratch folder takes as long as it took to make
@@ -78,31 +73,11 @@ class Budget:
 class Zygote:
     """A warm process that forks one locked-down worker at a time."""
 
-    def __init__(self, tier: sandbox.Tier, budget: Budget, *, with_torch: bool) -> None:
+    def __init__(self, launched: Launched, budget: Budget) -> None:
+        self._launched = launched
         self._budget = budget
-        self._scratch = _Folder(sandbox.SCRATCH if tier is sandbox.Tier.BUBBLEWRAP else None)
-        limits = budget.limits()
-        mine, theirs = socket.socketpair()
-        config = {
-            "paths": [path for path in sys.path if Path(path).name in ("site-packages", "dist-packages")],
-            "readable": sandbox.readable_paths(),
-            "torch": with_torch,
-            "locked": tier is not sandbox.Tier.NONE,
-            "scratch": self._scratch.path,
-            "limits": limits._asdict(),
-        }
-        arguments = ["-P", "-s", "-c", BOOTSTRAP, str(theirs.fileno()), json.dumps(config), str(ROOT)]
-        self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and bubblewrap
-            sandbox.zygote_command(tier, arguments, ROOT, limits.file_bytes),
-            pass_fds=[theirs.fileno()],
-            env=sandbox.zygote_environment(self._scratch.path),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            start_new_session=True,  # Ctrl-C is for the judge
-        )
-        theirs.close()
-        self._control = mine
-        self._replies = mine.makefile("rb")
+        self._control = launched.control
+        self._replies = self._control.makefile("rb")
         answer = self._answer(START_SECONDS)
         if "ready" not in answer:
             self.close()
@@ -115,8 +90,8 @@ class Zygote:
             end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SOCKET_BUFFER)
         output = _bounded_file()
         with theirs:
-            request = json.dumps({"verb": "spawn", "cpu_seconds": max(1, math.ceil(cpu_seconds))}).encode()
-            socket.send_fds(self._control, [request], [theirs.fileno(), output])
+            request = {"verb": "spawn", "cpu_seconds": max(1, math.ceil(cpu_seconds)), "cores": _our_cores()}
+            socket.send_fds(self._control, [json.dumps(request).encode()], [theirs.fileno(), output])
             self._answer(SPAWN_SECONDS)
         return Worker(self, wire.Channel(mine), output, self._budget)
 
@@ -132,87 +107,59 @@ class Zygote:
         except TimeoutError:
             raise GraderFault(f"The zygote did not answer within {seconds:.0f} s.") from None
         if not line:
-            raise GraderFault(f"The zygote ended by itself (exit code {self._process.wait(5)}).")
+            raise GraderFault(f"The zygote ended by itself (exit code {self._launched.process.wait(5)}).")
         answer: dict[str, Any] = json.loads(line)
         return answer
 
     def close(self) -> None:
-        """Let the zygote end: it returns when its control socket closes."""
+        """Let the zygote end."""
         self._replies.close()
-        self._control.close()
-        try:
-            self._process.wait(timeout=5)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        self._scratch.close()
+        self._launched.close()
 
 
-class _Folder:
-    """A zygote's scratch folder: bubblewrap makes one inside, otherwise it is a temporary one of ours."""
-
-    def __init__(self, made_inside: str | None) -> None:
-        self._ours = None
-        if made_inside is None:
-            _remove_orphaned_folders()
-            self._ours = Path(tempfile.mkdtemp(prefix=f"{FOLDERS}{os.getpid()}-"))
-        self.path: str = made_inside or str(self._ours)
-
-    def close(self) -> None:
-        """Remove it, if it is ours; the zygote left it empty unless it was killed."""
-        if self._ours is not None:
-            _remove_folder(self._ours)
-
-
-def _remove_orphaned_folders() -> None:
-    """Remove the folders of judges that were killed before they could do it themselves."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{FOLDERS}*-*"):
-        judge = folder.name.removeprefix(FOLDERS).split("-", 1)[0]
-        with suppress(FileNotFoundError):  # another judge was quicker
-            if judge.isdecimal() and folder.stat().st_uid == os.getuid() and not _is_alive(int(judge)):
-                _remove_folder(folder)
-
-
-def _remove_folder(folder: Path) -> None:
-    Scratch(str(folder), 0).empty()
-    folder.rmdir()
-
-
-def _is_alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
+def _our_cores() -> list[int]:
+    """Return the cores we may use: a worker stays on them, also if its zygote was started before we chose ours."""
+    return sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
 
 
 class Zygotes:
-    """The zygotes of one judge; the one with torch is started when first needed."""
+    """The zygotes of one judge; each, with torch and without, is started when first needed, unless it was `ahead`."""
 
-    def __init__(self, tier: sandbox.Tier, budget: Budget) -> None:
-        self._tier = tier
+    def __init__(self, tier: sandbox.Tier | None, budget: Budget, ahead: Launched | None = None) -> None:
+        self._tier = tier  # None: that of the zygote that was started ahead if it works, else the best that does
         self._budget = budget
+        self._ahead = ahead
+        self._lent: Zygote | None = None  # the one that was ahead: whoever started it ends it, after all is told
         self._running: dict[bool, Zygote] = {}
 
     def spawn(self, *, with_torch: bool, cpu_seconds: float) -> Worker:
         """Fork a worker of the right kind; a zygote that died is replaced once."""
         if with_torch not in self._running:
-            self._running[with_torch] = Zygote(self._tier, self._budget, with_torch=with_torch)
+            self._running[with_torch] = self._started(with_torch=with_torch)
         try:
             return self._running[with_torch].spawn(cpu_seconds)
         except (GraderFault, OSError):
             self._running.pop(with_torch).close()
-            self._running[with_torch] = Zygote(self._tier, self._budget, with_torch=with_torch)
+            self._running[with_torch] = self._started(with_torch=with_torch)
             return self._running[with_torch].spawn(cpu_seconds)
+
+    def _started(self, *, with_torch: bool) -> Zygote:
+        launched, self._ahead = self._ahead, None
+        if launched is not None and (launched.limits, launched.with_torch) == (self._budget.limits(), with_torch):
+            with suppress(GraderFault):  # it could not be locked down as hoped for: see what can be done here
+                self._lent = Zygote(launched, self._budget)
+                self._tier = self._tier or launched.tier
+                return self._lent
+        self._tier = self._tier or sandbox.probe()
+        return Zygote(Launched(self._tier, self._budget.limits(), with_torch=with_torch), self._budget)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_error: object) -> None:
         for zygote in self._running.values():
-            zygote.close()
+            if zygote is not self._lent:
+                zygote.close()
         self._running.clear()
 
 
@@ -231,9 +178,17 @@ class Worker:
         return self.requests([wire.pack(list(message))], seconds=seconds, doing=doing)[0]
 
     def requests(
-        self, payloads: Sequence[bytes], *, seconds: float, doing: str, patience: float = BATCH_PATIENCE
+        self,
+        payloads: Sequence[bytes],
+        *,
+        seconds: float,
+        doing: str,
+        patience: float = BATCH_PATIENCE,
+        known: Sequence[tuple[bytes, dict[str, Any]]] = (),
     ) -> list[dict[str, Any]]:
         """Ask several things at once; each answer has its own deadline.
+
+        `known` are frames that are expected, with what they say: one that comes need not be read again.
 
         Returns fewer answers than questions when they come too slowly to be worth waiting for all
         of them; the worker is then to be dropped. Raises WorkerLost when an answer does not come.
@@ -243,10 +198,14 @@ class Worker:
         size = 0
         try:
             self._channel.send(*payloads, deadline=time.monotonic() + seconds)
-            for _ in payloads:
-                if answers and time.monotonic() > enough:
+            for place in range(len(payloads)):
+                now = time.monotonic()
+                if answers and now > enough:
                     return answers
-                frame = self._channel.receive(time.monotonic() + seconds)
+                frame = self._channel.receive(now + seconds)
+                if frame and known and frame == known[place][0]:  # no frame is known by nothing, whatever comes
+                    answers.append(known[place][1])
+                    continue
                 size += wire.memory_of(frame, BATCH_LIMIT - size)
                 answers.append(_checked(frame, size))
             self._channel.expect_silence()

@@ -31,6 +31,11 @@ def root():
     return ROOT
 
 
+def pytest_sessionstart():
+    """What is read while tests are collected is kept nowhere: the cache of the run is not there yet."""
+    os.environ["XDG_CACHE_HOME"] = os.devnull
+
+
 @pytest.fixture(scope="session", autouse=True)
 def own_cache(tmp_path_factory):
     """Drawn inputs are shared within a run of the tests, never with the user's own cache."""

@@ -71,19 +71,19 @@ def export(name: str, options: Options, how: How) -> Written:
         return Written([target], [], [])
     if how.roster is not None and name not in ("canvas", "moodle"):
         raise UsageError(f"--roster is for canvas and moodle; {name} takes none")
-    rubric, results = last_results(options)
-    asked = Asked(
-        results=results,
-        texts=texts_of(rubric),
-        title=rubric.title,
-        rubric=rubric.digest,
-        seed=options.seed,
-        roster=how.roster,
-        column=how.column,
-        scale=how.scale,
-        source=how.source,
-    )
-    made = FORMATS[name].make(asked)
+    with last_results(options) as (rubric, results):
+        asked = Asked(
+            results=results,
+            texts=texts_of(rubric),
+            title=rubric.title,
+            rubric=rubric.digest,
+            seed=options.seed,
+            roster=how.roster,
+            column=how.column,
+            scale=how.scale,
+            source=how.source,
+        )
+        made = FORMATS[name].make(asked)
     if name == "github" and how.to is None:  # GitHub reads annotations off the output of a step
         return Written([], list(made.left_out), list(made.told), made.files[""] or "")
     target = how.to or options.out / "export" / (name + (FORMATS[name].ending if "" in made.files else ""))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from engine.results import file_name
 class Asked:
     """The results of a run, and how somebody wants them."""
 
-    results: Sequence[SubmissionResult]
+    results: Collection[SubmissionResult]  # each may be read when it is its turn
     texts: Mapping[str, CheckText]
     title: str
     rubric: str = ""
@@ -61,7 +61,7 @@ def unfinished(result: SubmissionResult) -> str:
     return ""
 
 
-def withheld(results: Sequence[SubmissionResult]) -> list[str]:
+def withheld(results: Iterable[SubmissionResult]) -> list[str]:
     """Return a sentence for each score that is withheld."""
     return [f"{r.id}: {unfinished(r)}" for r in results if r.status is Status.WITHHELD or r.score is None]
 

@@ -10,7 +10,7 @@ import io
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from fractions import Fraction
@@ -92,7 +92,7 @@ def entry(ids: Sequence[str], name: str) -> Entry:
     )
 
 
-def match(results: Sequence[SubmissionResult], entries: Mapping[int, Entry]) -> tuple[dict[str, list[int]], list[str]]:
+def match(results: Iterable[SubmissionResult], entries: Mapping[int, Entry]) -> tuple[dict[str, list[int]], list[str]]:
     """Return the rows of each submission's students, and a sentence for each student without exactly one."""
     tiers: Tiers = (defaultdict(set), defaultdict(set), defaultdict(set))
     for row, known in entries.items():

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 from statistics import quantiles
@@ -29,6 +29,16 @@ class Column:
     group: str
     name: str
     starts: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What the overview needs of one submission: without its items, of which a letter each is kept."""
+
+    result: SubmissionResult
+    items: tuple[str, ...]
+    letters: str
+    diagnoses: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,25 +81,73 @@ class Bin:
     final: int  # the height of those that are final
 
 
-def render(
-    ordered: Sequence[SubmissionResult], *, rubric: str, seed: int, title: str, href: Callable[[str], str]
-) -> str:
-    """Return the overview of a class; `href` is where the page of a submission is."""
-    columns = _columns(ordered)
-    mistakes = _mistakes(ordered)
-    numbers = {mistake.name: number for number, mistake in enumerate(mistakes)}
-    final = _shares(result for result in ordered if result.status is Status.GRADED)
-    shares = _shares(ordered)
-    return (
-        _template().render(
+@dataclass(slots=True)
+class Tally:
+    """What became of one item in the whole class, judged results only."""
+
+    got: Fraction = Fraction(0)
+    of: Fraction = Fraction(0)
+    held: int = 0
+    judged: int = 0
+
+
+class Overview:
+    """Everything an overview tells, gathered submission by submission; a few hundred bytes are kept of each."""
+
+    def __init__(self) -> None:
+        self._seen: list[Seen] = []
+        self._kinds: dict[str, str] = {}  # of every item, in the order in which they first appear
+        self._ids: dict[tuple[str, ...], tuple[str, ...]] = {}  # so that a class of one rubric has its ids once
+        self._made: dict[str, tuple[dict[str, None], dict[str, None]]] = {}  # by whom and where, by diagnosis
+        self._tallies: dict[str, Tally] = {}
+
+    def add(self, result: SubmissionResult) -> None:
+        """Take in one more submission."""
+        ids = tuple(item.id for item in result.items)
+        for item in result.items:
+            self._kinds[item.id] = item.kind
+            self._count(item)
+            if item.diagnosis:
+                who, where = self._made.setdefault(item.diagnosis, ({}, {}))
+                who[result.id] = None
+                where[item.id] = None
+        self._seen.append(
+            Seen(
+                result=replace(result, items=(), problems=(), output="", adjustments=()),
+                items=self._ids.setdefault(ids, ids),
+                letters="".join(LETTERS[item.outcome] for item in result.items),
+                diagnoses=frozenset(item.diagnosis for item in result.items if item.diagnosis),
+            )
+        )
+
+    def _count(self, item: ItemResult) -> None:
+        if item.score is not None and item.max_score and item.outcome is not Outcome.MANUAL:
+            tally = self._tallies.setdefault(item.id, Tally())
+            tally.got += item.score
+            tally.of += item.max_score
+            tally.held += item.outcome is Outcome.HELD
+            tally.judged += 1
+
+    def pieces(self, *, rubric: str, seed: int, title: str, href: Callable[[str], str]) -> Iterator[str]:
+        """Yield the overview of a class; `href` is where the page of a submission is."""
+        columns = self._columns()
+        mistakes = self._mistakes()
+        numbers = {mistake.name: number for number, mistake in enumerate(mistakes)}
+        results = [seen.result for seen in self._seen]
+        final = _shares(result for result in results if result.status is Status.GRADED)
+        shares = _shares(results)
+        yield from _template().generate(
             title=title,
             rubric=rubric,
             seed=seed,
             columns=columns,
             groups=Counter(column.group for column in columns),
-            rows=[_row(result, columns, numbers, href(result.id)) for result in ordered],
-            counts=Counter(result.status.value for result in ordered),
-            late=sum(result.late for result in ordered),
+            rows=(_row(seen, columns, numbers, href(seen.result.id)) for seen in self._seen),
+            submissions=len(results),
+            withheld=[result.id for result in results if result.status is Status.WITHHELD],
+            waiting=[result.id for result in results if result.status is Status.WAITING],
+            counts=Counter(result.status.value for result in results),
+            late=sum(result.late for result in results),
             href=href,
             bins=_bins(shares, final),
             scored=len(shares),
@@ -97,10 +155,34 @@ def render(
             middle=_middle(shares),
             mistakes=mistakes,
             mistakes_shown=MISTAKES,
-            hardest=_hardest(ordered),
+            hardest=self._hardest(),
         )
-        + "\n"
-    )
+        yield "\n"
+
+    def _columns(self) -> list[Column]:
+        groups: dict[str, list[str]] = {}
+        for name, kind in self._kinds.items():
+            groups.setdefault(group_of(name, kind), []).append(name)
+        return [
+            Column(id=name, group=group, name=name.removeprefix(f"{group}."), starts=number == 0)
+            for group, several in groups.items()
+            for number, name in enumerate(several)
+        ]
+
+    def _mistakes(self) -> list[Mistake]:
+        mistakes = [
+            Mistake(name=name, items=tuple(where), submissions=tuple(who)) for name, (who, where) in self._made.items()
+        ]
+        return sorted(mistakes, key=lambda mistake: (-len(mistake.submissions), mistake.name))
+
+    def _hardest(self) -> list[Hard]:
+        """Return the items on which the class lost the largest share of the points."""
+        lost = sorted((tally.got / tally.of, name) for name, tally in self._tallies.items() if tally.got < tally.of)
+        # Rounded down: an item that somebody lost points on never shows as 100 %.
+        return [
+            Hard(id=name, percent=int(100 * share), held=self._tallies[name].held, judged=self._tallies[name].judged)
+            for share, name in lost[:HARDEST]
+        ]
 
 
 @cache
@@ -108,33 +190,28 @@ def _template() -> Template:
     return environment().get_template("overview.html")
 
 
-def _columns(ordered: Sequence[SubmissionResult]) -> list[Column]:
-    items = {item.id: item for result in ordered for item in result.items}
-    return [
-        Column(id=item.id, group=group, name=item.id.removeprefix(f"{group}."), starts=number == 0)
-        for group, several in grouped(items.values())
-        for number, item in enumerate(several)
-    ]
+def group_of(name: str, kind: str) -> str:
+    """Return the module of an item; written answers are together."""
+    return name.rpartition(".")[0] if kind == "code" else "answers"
 
 
 def grouped(items: Iterable[ItemResult]) -> list[tuple[str, list[ItemResult]]]:
     """Return items by module, the written answers together; groups in the order in which they first appear."""
     groups: dict[str, list[ItemResult]] = {}
     for item in items:
-        group = item.id.rpartition(".")[0] if item.kind == "code" else "answers"
-        groups.setdefault(group, []).append(item)
+        groups.setdefault(group_of(item.id, item.kind), []).append(item)
     return list(groups.items())
 
 
-def _row(result: SubmissionResult, columns: Sequence[Column], numbers: Mapping[str, int], href: str) -> Row:
-    found = {item.id: LETTERS[item.outcome] for item in result.items}
-    share = _share(result)
+def _row(seen: Seen, columns: Sequence[Column], numbers: Mapping[str, int], href: str) -> Row:
+    found = dict(zip(seen.items, seen.letters, strict=True))
+    share = _share(seen.result)
     return Row(
         href=href,
-        result=result,
+        result=seen.result,
         percent="–" if share is None else str(int(100 * share)),
         cells=_cells([found.get(column.id, NOT_ASKED) for column in columns], columns),
-        mistakes=" ".join(sorted({str(numbers[item.diagnosis]) for item in result.items if item.diagnosis}, key=int)),
+        mistakes=" ".join(map(str, sorted(numbers[name] for name in seen.diagnoses))),
     )
 
 
@@ -178,33 +255,3 @@ def _middle(shares: Sequence[Fraction]) -> tuple[int, int, int] | None:
         return None
     first, middle, third = quantiles(shares, n=4, method="inclusive") if len(shares) > 1 else [shares[0]] * 3
     return round(100 * first), round(100 * middle), round(100 * third)
-
-
-def _mistakes(ordered: Sequence[SubmissionResult]) -> list[Mistake]:
-    made: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
-    for result in ordered:
-        for item in result.items:
-            if item.diagnosis:
-                who, where = made.setdefault(item.diagnosis, ({}, {}))
-                who[result.id] = None
-                where[item.id] = None
-    mistakes = [Mistake(name=name, items=tuple(where), submissions=tuple(who)) for name, (who, where) in made.items()]
-    return sorted(mistakes, key=lambda mistake: (-len(mistake.submissions), mistake.name))
-
-
-def _hardest(ordered: Sequence[SubmissionResult]) -> list[Hard]:
-    """Return the items on which the class lost the largest share of the points, judged results only."""
-    judged: dict[str, list[ItemResult]] = {}
-    for result in ordered:
-        for item in result.items:
-            if item.score is not None and item.max_score and item.outcome is not Outcome.MANUAL:
-                judged.setdefault(item.id, []).append(item)
-    shares = []
-    for name, items in judged.items():
-        got = sum((item.score or Fraction(0) for item in items), Fraction(0))
-        share = got / sum((item.max_score for item in items), Fraction(0))
-        if share < 1:
-            held = sum(item.outcome is Outcome.HELD for item in items)
-            # Rounded down: an item that somebody lost points on never shows as 100 %.
-            shares.append((share, name, Hard(id=name, percent=int(100 * share), held=held, judged=len(items))))
-    return [hard for _, _, hard in sorted(shares, key=lambda entry: entry[:2])[:HARDEST]]

@@ -1,4 +1,4 @@
-"""All pages of a report, one after the other: a class of a thousand is never held as text at once."""
+"""A report, page by page: of a class of thousands one page is held at a time, and a row of each for the overview."""
 
 from __future__ import annotations
 
@@ -6,39 +6,59 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from urllib.parse import quote
 
 from engine.records import CheckText, SubmissionResult
-from engine.report import overview, submission
+from engine.report import submission
+from engine.report.overview import Overview
 from engine.report.submission import Neighbour
 
 INDEX = "index.html"
 FOLDER = "submissions"
 
 
-def pages(  # noqa: PLR0913 - everything the pages say is handed in by name
-    results: Iterable[SubmissionResult],
-    *,
-    rubric: str,
-    seed: int,
-    texts: Mapping[str, CheckText],
-    title: str,
-    behind: Mapping[str, Iterable[tuple[str, str]]],
-    file_name: Callable[[str], str],
-) -> Iterator[tuple[str, str]]:
-    """Yield place and text of every page, submissions in the order of their ids; `behind` are the proofs of an item."""
-    ordered = sorted(results, key=lambda result: result.id)
+class Report:
+    """The pages of submissions, made one after the other in the order of their ids, and then the overview."""
 
-    def page_of(name: str) -> str:
-        return f"{file_name(name)}.html"
+    def __init__(  # noqa: PLR0913 - everything the pages say is handed in by name
+        self,
+        *,
+        rubric: str,
+        seed: int,
+        texts: Mapping[str, CheckText],
+        title: str,
+        behind: Mapping[str, Iterable[tuple[str, str]]],  # the proofs of an item
+        file_name: Callable[[str], str],
+    ) -> None:
+        self._rubric = rubric
+        self._seed = seed
+        self._texts = texts
+        self._title = title
+        self._behind = behind
+        self._file_name = file_name
+        self._overview = Overview()
 
-    # A file's name may hold percent signs, and an address spells those out.
-    yield (
-        INDEX,
-        overview.render(
-            ordered, rubric=rubric, seed=seed, title=title, href=lambda name: f"{FOLDER}/{quote(page_of(name))}"
-        ),
-    )
-    neighbours = [None, *(Neighbour(result.id, quote(page_of(result.id))) for result in ordered), None]
-    for place, result in enumerate(ordered):
+    def page(self, result: SubmissionResult, before: str | None, after: str | None) -> tuple[str, str]:
+        """Return place and text of a submission's page, which leads to the ones before and after it."""
+        self._overview.add(result)
         text = submission.render(
-            result, texts=texts, title=title, behind=behind, neighbours=(neighbours[place], neighbours[place + 2])
+            result,
+            texts=self._texts,
+            title=self._title,
+            behind=self._behind,
+            neighbours=(self._neighbour(before), self._neighbour(after)),
         )
-        yield f"{FOLDER}/{page_of(result.id)}", text
+        return self._place(result.id), text
+
+    def overview(self) -> Iterator[str]:
+        """Yield the overview of all submissions that have a page, piece by piece."""
+        return self._overview.pieces(
+            rubric=self._rubric,
+            seed=self._seed,
+            title=self._title,
+            # A file's name may hold percent signs, and an address spells those out.
+            href=lambda name: quote(self._place(name)),
+        )
+
+    def _place(self, name: str) -> str:
+        return f"{FOLDER}/{self._file_name(name)}.html"
+
+    def _neighbour(self, name: str | None) -> Neighbour | None:
+        return None if name is None else Neighbour(name, quote(f"{self._file_name(name)}.html"))

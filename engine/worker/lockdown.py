@@ -347,23 +347,32 @@ REHEARSAL = "import sys; sys.path[:0] = sys.argv[1:]; from engine.worker.lockdow
 def rehearse() -> None:
     """Lock a child down and let it try what must fail; exit with the reason on stderr if anything does not hold."""
     try:
-        lockdown = Lockdown([])
+        rehearsed(Lockdown([]))
     except LockdownError as error:
         sys.exit(str(error))
+
+
+def rehearsed(lockdown: Lockdown) -> None:
+    """Let a child enter a lock-down and try what must fail; raise LockdownError if anything does not hold."""
+    heard, told = os.pipe()
     child = os.fork()
     if child == 0:
+        status = 1
         try:
             lockdown.enter(Limits(memory_bytes=1 << 30, cpu_seconds=10, file_bytes=1 << 20, open_files=64))
             _expect_denied("list the root folder", lambda: list(Path("/").iterdir()))
             _expect_denied("fork", os.fork)
-        except LockdownError as error:
-            sys.stderr.write(str(error))
-            sys.stderr.flush()
-            os._exit(1)
-        os._exit(0)
+            status = 0
+        except Exception as error:  # noqa: BLE001 - whatever it is, this child must go no further than here
+            os.write(told, str(error).encode())
+        finally:
+            os._exit(status)
+    os.close(told)
+    with os.fdopen(heard, "rb") as reader:
+        why = reader.read().decode("utf-8", "replace")
     _, status = os.waitpid(child, 0)
     if status:
-        sys.exit(f"the rehearsal ended with status {os.waitstatus_to_exitcode(status)}")
+        raise LockdownError(why or f"the rehearsal ended with status {os.waitstatus_to_exitcode(status)}")
 
 
 def kernel_support() -> str:

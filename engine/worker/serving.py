@@ -230,8 +230,7 @@ class Server:
             if store is not None:
                 self._objects[store] = result
                 return {"returned": None if result is None else True}
-            result = _as_arrays(result)
-            return {"returned": result, "arguments": _as_arrays(given) if keep else None}
+            return reply_of(result, given if keep else None)
         except BaseException as error:  # noqa: BLE001 - a function can raise anything, too
             return _described(error)
 
@@ -244,6 +243,12 @@ class Server:
     def _remember(self, name: str, convert: Convert) -> None:
         last, times = self._taken.get(name, (convert, 0))
         self._taken[name] = (convert, times + 1 if last is convert else 1)
+
+
+def reply_of(result: Any, given: list[Any] | None) -> dict[str, Any]:
+    """Return the reply that tells a result, and the arguments as they are after the call if they are wanted."""
+    reply = {"returned": _as_arrays(result)}
+    return reply if given is None else {**reply, "arguments": _as_arrays(given)}
 
 
 def _takes(function: Callable[..., Any], arity: int) -> bool:
@@ -310,7 +315,12 @@ def _as_tensors(value: Any, real: Any) -> Any:
 
 
 def _as_arrays(value: Any) -> Any:
-    """Replace tensors by arrays, at any depth."""
+    """Replace tensors by arrays, at any depth, and NumPy's own number by Python's."""
+    kind = type(value)
+    if kind is np.ndarray:
+        return value
+    if kind is np.float64:
+        return float(value)
     if isinstance(value, list | tuple):
         entries = [_as_arrays(entry) for entry in value]
         return tuple(entries) if isinstance(value, tuple) else entries

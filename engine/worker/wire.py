@@ -24,7 +24,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-LENGTH_BYTES = 4
+LENGTH = struct.Struct("<I")
 FRAME_LIMIT = 16 * 2**20  # a million numbers and room for more
 DIMENSION_LIMIT = 8
 DEPTH_LIMIT = 32
@@ -39,6 +39,7 @@ DTYPES = tuple(
     for name in ("<f8", "<f4", "<i8", "|b1", "<i4", "<f2", "|i1", "|u1", "<i2", "<u2", "<u4", "<u8", "<c8", "<c16")
 )
 CODES = {dtype: code for code, dtype in enumerate(DTYPES)}
+CONTAINERS = frozenset((list, tuple, dict))
 HEADERS = tuple(struct.Struct(f"<BB{dimensions}I") for dimensions in range(DIMENSION_LIMIT + 1))
 
 
@@ -126,20 +127,20 @@ def unpack(data: bytes) -> Any:
         value = _decoder.decode(data)
     except (msgspec.DecodeError, ValueError, TypeError, RecursionError, OverflowError, MemoryError) as fault:
         raise ProtocolFault(f"unreadable value: {str(fault)[:200]}") from None
-    _refuse_unpackable(value, DEPTH_LIMIT)
+    if type(value) in CONTAINERS:
+        _refuse_unpackable(value, DEPTH_LIMIT)
     return value
 
 
 def _refuse_unpackable(value: Any, depth: int) -> None:
-    """Refuse what `pack` never makes: odd keys, and nesting that costs whoever walks the value their stack."""
-    if not isinstance(value, list | tuple | dict):
-        return
+    """Refuse containers that `pack` never makes: odd keys, and nesting that costs whoever walks them their stack."""
     if not depth:
         raise ProtocolFault(f"nested more than {DEPTH_LIMIT} deep")
     if isinstance(value, dict) and not all(type(key) is str for key in value):
         raise ProtocolFault("a mapping with a key that is no text")
     for entry in value.values() if isinstance(value, dict) else value:
-        _refuse_unpackable(entry, depth - 1)
+        if type(entry) in CONTAINERS:
+            _refuse_unpackable(entry, depth - 1)
 
 
 def memory_of(data: bytes, most: int = 2**40) -> int:
@@ -240,11 +241,16 @@ class Channel:
     def __init__(self, connection: socket.socket) -> None:
         self.connection = connection
         connection.setblocking(False)
+        self._chunk = bytearray(CHUNK)  # kept: a new one for every read would have to be asked of the system
         self._buffer = bytearray()
+        self._start = 0  # of the next frame in it
+        self._polls = {event: select.poll() for event in (select.POLLIN, select.POLLOUT)}
+        for event, poll in self._polls.items():
+            poll.register(connection, event)
 
     def send(self, *payloads: bytes, deadline: float = math.inf) -> None:
         """Send frames before the deadline (a time.monotonic value)."""
-        view = memoryview(b"".join(len(payload).to_bytes(LENGTH_BYTES, "little") + payload for payload in payloads))
+        view = memoryview(b"".join([LENGTH.pack(len(payload)) + payload for payload in payloads]))
         while view:
             try:
                 view = view[self.connection.send(view) :]
@@ -259,42 +265,44 @@ class Channel:
         while (frame := self._whole_frame()) is None:
             if late:
                 raise Hung
+            self._wait(select.POLLIN, deadline)  # first: both sides share a core, so there is hardly ever more by now
             try:
-                chunk = self.connection.recv(CHUNK)
+                size = self.connection.recv_into(self._chunk)
             except BlockingIOError:
-                self._wait(select.POLLIN, deadline)
                 continue
             except ConnectionResetError:
                 raise Gone from None
-            if not chunk:
+            if not size:
                 raise Gone
-            self._buffer += chunk
+            del self._buffer[: self._start]
+            self._start = 0
+            with memoryview(self._chunk) as chunk:
+                self._buffer += chunk[:size]
             # Dripping bytes buys no time; after a full chunk there may be more that came in time.
-            late = len(chunk) < CHUNK and time.monotonic() > deadline
+            late = size < CHUNK and time.monotonic() > deadline
         return frame
 
     def _whole_frame(self) -> bytes | None:
-        if len(self._buffer) < LENGTH_BYTES:
+        body = self._start + LENGTH.size
+        if len(self._buffer) < body:
             return None
-        length = int.from_bytes(self._buffer[:LENGTH_BYTES], "little")
+        (length,) = LENGTH.unpack_from(self._buffer, self._start)
         if length > FRAME_LIMIT:
             raise ProtocolFault(f"a reply of {length} bytes; at most {FRAME_LIMIT} are read")
-        if len(self._buffer) < LENGTH_BYTES + length:
+        if len(self._buffer) < body + length:
             return None
-        frame = bytes(self._buffer[LENGTH_BYTES : LENGTH_BYTES + length])
-        del self._buffer[: LENGTH_BYTES + length]
-        return frame
+        self._start = body + length
+        with memoryview(self._buffer) as view:
+            return bytes(view[body : self._start])
 
     def expect_silence(self) -> None:
         """Refuse bytes that arrived and that nobody asked for."""
-        if self._buffer:
+        if len(self._buffer) > self._start:
             raise ProtocolFault("more bytes than the replies")
 
     def _wait(self, event: int, deadline: float) -> None:
-        poll = select.poll()
-        poll.register(self.connection, event)
         patience = None if deadline == math.inf else max(0.0, deadline - time.monotonic()) * 1000
-        if not poll.poll(patience):
+        if not self._polls[event].poll(patience):
             raise Hung
 
     def close(self) -> None:

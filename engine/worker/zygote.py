@@ -60,7 +60,7 @@ def _serve() -> None:
             worker, overfull = os.fork(), False
             if worker == 0:
                 control.close()
-                _become_worker(config, lockdown, *descriptors)
+                _become_worker(config, lockdown, request["cores"], *descriptors)
             for descriptor in descriptors:
                 os.close(descriptor)
             _answer(control, {"spawned": worker})
@@ -102,18 +102,23 @@ def _prepare(config: dict[str, Any]) -> Any:
         torch.optim.Adam([torch.nn.Parameter(torch.zeros(1))])  # imports lazily, and wants a temp folder to do it
     if not config["locked"]:
         return None
-    from engine.worker.lockdown import Lockdown
+    from engine.worker.lockdown import Lockdown, rehearsed
 
-    return Lockdown(config["readable"], config["scratch"])
+    lockdown = Lockdown(config["readable"], config["scratch"])
+    if config["rehearse"]:
+        rehearsed(lockdown)
+    return lockdown
 
 
-def _become_worker(config: dict[str, Any], lockdown: Any, connection: int, output: int) -> None:
+def _become_worker(config: dict[str, Any], lockdown: Any, cores: list[int], connection: int, output: int) -> None:
     """Turn this forked child into a locked-down worker; never return."""
     from engine.worker import serving, wire
 
     status = 1
     try:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the judge
+        if cores:
+            os.sched_setaffinity(0, cores)
         nothing = os.open(os.devnull, os.O_RDONLY)
         os.dup2(nothing, 0)
         os.dup2(output, 1)

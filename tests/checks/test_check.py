@@ -1,5 +1,6 @@
 """Checks themselves: drawn from the seed alone, handed what they ask for, reported with the smallest input."""
 
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 
 from checks import inputs
 from checks.check import Check, check, given
+from engine.rubric import all_checks
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -97,3 +99,11 @@ def test_masks_never_hide_a_whole_row():
     assert not any(np.isneginf(mask).all(axis=-1).any() for mask in found)
     assert any(np.isneginf(mask).any() for mask in found)
     assert any(np.isfinite(mask).all() for mask in found)
+
+
+def test_a_check_that_was_kept_finds_its_law_again():
+    law = all_checks()["attention.softmax.rows_sum_to_one"]
+    kept = pickle.loads(pickle.dumps(law))
+    assert (kept, kept.law) == (law, None)
+    assert kept.body is law.body
+    assert kept.strategies is law.strategies

@@ -2,11 +2,15 @@
 
 import itertools
 import json
+import os
+import socket
 import subprocess
 import sys
+import threading
 import time
 import tracemalloc
 import zipfile
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -80,26 +84,56 @@ def test_counting_the_values_of_a_frame_ends_at_the_limit():
         workers._checked(frame, wire.memory_of(frame, workers.BATCH_LIMIT))
 
 
-class Dripping:
-    """A connection that always has one more byte of a frame of a mebibyte."""
-
-    def __init__(self):
-        self._bytes = itertools.chain((2**20).to_bytes(4, "little"), itertools.repeat(0))
-
-    def setblocking(self, _):
-        pass
-
-    def recv(self, _):
-        time.sleep(0.001)
-        return bytes([next(self._bytes)])
-
-
 def test_dripping_bytes_buys_no_time():
-    channel = wire.Channel(Dripping())
+    ours, theirs = socket.socketpair()
+
+    def drip():
+        with theirs, suppress(BrokenPipeError):
+            for byte in itertools.chain((2**20).to_bytes(4, "little"), itertools.repeat(0)):
+                theirs.send(bytes([byte]))
+                time.sleep(0.001)
+
+    thread = threading.Thread(target=drip)
+    thread.start()
     started = time.monotonic()
+    channel = wire.Channel(ours)
     with pytest.raises(wire.Hung):
         channel.receive(started + 0.05)
     assert time.monotonic() - started < 5
+    channel.close()
+    thread.join()
+
+
+class Ended:
+    """A zygote whose worker has ended."""
+
+    def end_worker(self):
+        return {"code": 0, "overfull": False}
+
+
+def answered(frames, known):
+    """Return what a judge makes of these frames of a worker, where it knows these."""
+    ours, theirs = socket.socketpair()
+    with theirs:
+        worker = workers.Worker(Ended(), wire.Channel(ours), os.open(os.devnull, os.O_RDWR), read_rubric().budget)
+        theirs.sendall(b"".join(wire.LENGTH.pack(len(frame)) + frame for frame in frames))
+        try:
+            return worker.requests([b""] * len(frames), seconds=1.0, doing="softmax", known=known)
+        finally:
+            worker.close()
+
+
+def test_a_frame_that_is_known_is_not_read_again_and_any_other_is():
+    frame, other = wire.pack({"returned": 1.0}), wire.pack({"returned": 2.0})
+    known = [(frame, wire.unpack(frame))] * 2
+    first, second = answered([frame, other], known)
+    assert first is known[0][1]
+    assert second == {"returned": 2.0}
+
+
+def test_an_empty_frame_is_never_a_known_one():
+    with pytest.raises(workers.WorkerLost, match="no result"):
+        answered([b""], [(b"", {})])
 
 
 # ── frames: replies of the right form with the wrong content ──────────────────────────────────────────────────────

@@ -1,8 +1,13 @@
 """What is begun: read from the source, so that nothing is drawn or run for what is not."""
 
+import subprocess
+import sys
+
 import pytest
 
-from engine.checking import NOT_BEGUN, _Written, checked, is_good
+from engine.begun import Written
+from engine.cache import ROOT
+from engine.checking import NOT_BEGUN, checked, is_good
 from engine.pipeline import Options
 from engine.records import Outcome, Source, Submission
 from engine.rubric import read_rubric
@@ -74,7 +79,7 @@ def test_a_module_of_torch_with_nothing_in_it_is_not_begun():
 )  # fmt: skip
 def test_files_that_are_as_they_were_handed_out_are_not_run(others, kept):
     sources = [Source(name, (text,)) for name, text in {"attention.py": MASK, **others}.items()]
-    assert [source.name for source in _Written(sources).begun] == kept
+    assert [source.name for source in Written(sources).begun] == kept
 
 
 def test_nothing_begun_is_not_good():
@@ -89,3 +94,16 @@ def test_a_notebook_is_read_cell_by_cell():
     assert items["attention.causal_mask"].outcome is Outcome.HELD
     assert items["attention.softmax"].checks[0].verdict.message == NOT_BEGUN
     assert good
+
+
+def test_only_the_files_of_checks_that_are_asked_for_are_imported(tmp_path):
+    """The rubric is read once; from then on it is known which checks there are without importing them."""
+    (tmp_path / "attention.py").write_text(MASK, encoding="utf-8")
+    told = "print(*sorted(name for name in sys.modules if name.startswith('checks.')), file=sys.stderr)"
+    program = f"import sys; from engine.commands import main; main(sys.argv[1:]); {told}"
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, "-c", program, "check", tmp_path / "attention.py", "--examples", "5"],
+            cwd=ROOT, check=True, capture_output=True, text=True,
+        )  # fmt: skip
+    assert not {"checks.gates", "checks.network", "checks.transformer"} & set(done.stderr.split())

@@ -109,9 +109,10 @@ def test_what_we_failed_at_is_written_but_tried_again(tmp_path):
         kept.add(submission(1), result(1, Status.WITHHELD))
         kept.remember_run([submission(1)])
         assert kept.find(submission(1)) is None
-        assert [each.status for each, _ in kept.last_run()] == [Status.WITHHELD]
+        assert [each.status for each in kept.last_run().values()] == [Status.WITHHELD]
         kept.add(submission(1), result(1))
-        assert kept.last_run() == [(result(1), "digest 1")]
+        assert dict(kept.last_run()) == {"student 1": result(1)}
+        assert kept.last_run().digests == {"student 1": "digest 1"}
 
 
 def test_a_later_mark_replaces_an_earlier_one(tmp_path):
@@ -157,7 +158,8 @@ def test_a_file_from_before_formats_were_numbered_keeps_its_results_and_marks(tm
             assert kept.find(ALICE).score == Fraction(7, 2)
             assert kept.find(ALICE).output == "loss 1"
             assert kept.marks("alice", "d1") == {"why_positions": MARK}
-            assert [(each.id, digest) for each, digest in kept.last_run()] == [("alice", "d1")]
+            assert kept.last_run().digests == {"alice": "d1"}
+            assert kept.last_run()["alice"].id == "alice"
     with closing(sqlite3.connect(tmp_path / FILE)) as connection:
         assert connection.execute("PRAGMA user_version").fetchone() == (len(gradebook.MIGRATIONS),)
         assert connection.execute("SELECT count(*) FROM results").fetchone() == (2,)

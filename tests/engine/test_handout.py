@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -32,9 +33,10 @@ def check(handout, example, *options):
     shutil.copytree(handout, folder, dirs_exist_ok=True)
     for path in (EXAMPLES / example).iterdir():
         shutil.copy(path, folder / path.name)
-    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    # With -S the packages are there and this repository, which an editable install would bring along, is not.
+    environment = {**os.environ, "PYTHONPATH": sysconfig.get_path("purelib")}
     return subprocess.run(
-        [sys.executable, "-P", "grader.py", "check", ".", "--examples", "20", *options],
+        [sys.executable, "-S", "-P", "grader.py", "check", ".", "--examples", "20", *options],
         cwd=folder, env=environment, capture_output=True, text=True, check=False,
     )  # fmt: skip
 

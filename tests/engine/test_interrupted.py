@@ -185,7 +185,7 @@ def small_disk(tmp_path):
     subprocess.run(["umount", "--lazy", place], check=True)
 
 
-@pytest.mark.parametrize(("room", "says"), [(0, "cannot be used: "), (200_000, "cannot be written into")])
+@pytest.mark.parametrize(("room", "says"), [(0, "cannot be used: "), (100_000, "cannot be written into")])
 def test_a_full_disk_is_wrong_usage_and_costs_nothing(course, small_disk, room, says, capsys):
     """Full before anything could be kept, and full when the results are kept but cannot be written."""
     out = small_disk / "out"

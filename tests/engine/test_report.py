@@ -29,7 +29,7 @@ from engine.records import (
 )
 from engine.report.environment import LETTERS
 from engine.report.formula import as_read
-from engine.report.pages import pages
+from engine.report.pages import Report
 from engine.report.plots import plot
 from engine.results import file_name
 
@@ -100,9 +100,11 @@ def submission(
 
 def show(*results: SubmissionResult, title: str = "Sheet 4") -> dict[str, str]:
     behind = {"attention.softmax": [("softmax_jacobian", "The Jacobian of softmax")]}
-    return dict(
-        pages(results, rubric="rubric.toml", seed=7, texts=TEXTS, title=title, behind=behind, file_name=file_name)
-    )
+    report = Report(rubric="rubric.toml", seed=7, texts=TEXTS, title=title, behind=behind, file_name=file_name)
+    results = tuple(sorted(results, key=lambda result: result.id))  # as they come from the gradebook
+    ids = [None, *(result.id for result in results), None]
+    pages = [report.page(result, ids[place], ids[place + 2]) for place, result in enumerate(results)]
+    return {"index.html": "".join(report.overview()), **dict(pages)}
 
 
 def overview(*results: SubmissionResult) -> Page:

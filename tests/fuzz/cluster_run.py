@@ -18,7 +18,8 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from tests.fuzz.soak import INTERVAL, ROOT, _graded_so_far, below, build, kibibytes
+from engine.bench.processes import below, kibibytes
+from tests.fuzz.soak import INTERVAL, ROOT, _graded_so_far, build
 
 
 def started(*command: str | Path, log: Path) -> subprocess.Popen[bytes]:

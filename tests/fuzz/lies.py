@@ -46,7 +46,7 @@ MANY = (1, 3, 30, 300)
 
 
 def frame(payload: bytes) -> bytes:
-    return len(payload).to_bytes(wire.LENGTH_BYTES, "little") + payload
+    return wire.LENGTH.pack(len(payload)) + payload
 
 
 # ── MessagePack, right and wrong ──────────────────────────────────────────────────────────────────────────────────

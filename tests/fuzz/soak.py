@@ -13,7 +13,6 @@ import argparse
 import ctypes
 import json
 import os
-import shutil
 import sqlite3
 import subprocess
 import sys
@@ -25,6 +24,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import cycle, islice
 from pathlib import Path
+
+from engine.bench.growth import copied, spread
+from engine.bench.processes import below, kibibytes, processes
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "submissions" / "examples"
@@ -43,16 +45,13 @@ def build(folder: Path, count: int) -> None:
     """Write `count` submissions, the hostile ones spread over all of them."""
     hostile = hostile_ones(round(count * HOSTILE_SHARE))
     good = list(
-        islice(cycle(_spread(sorted(path for path in EXAMPLES.iterdir() if path.is_dir()))), count - len(hostile))
+        islice(cycle(spread(sorted(path for path in EXAMPLES.iterdir() if path.is_dir()))), count - len(hostile))
     )
     every = max(1, count // max(1, len(hostile)))
     for number in range(count):
         source = hostile.pop() if hostile and number % every == every - 1 else (good or hostile).pop()
         target = folder / f"{number:04}_{source.name}"
-        shutil.copytree(source, target)
-        for script in target.rglob("*.py"):
-            with script.open("ab") as file:
-                file.write(f"\n# copy {number}\n".encode())
+        copied(source, target, number)
 
 
 def hostile_ones(count: int) -> list[Path]:
@@ -62,46 +61,10 @@ def hostile_ones(count: int) -> list[Path]:
     slow = [path for path in known if "timed_out" in expected[path.name].get("outcome", "")]
     quick = [path for path in known if path not in slow]
     share = max(1, round(count * len(slow) / len(known))) if slow and count else 0
-    return [*islice(cycle(slow), share), *islice(cycle(_spread(quick)), count - share)]
-
-
-def _spread(paths: list[Path]) -> list[Path]:
-    """Return the paths in an order of which every beginning is a fair choice."""
-    return [paths[number * 89 % len(paths)] for number in range(len(paths))] if len(paths) % 89 else paths
+    return [*islice(cycle(slow), share), *islice(cycle(spread(quick)), count - share)]
 
 
 # ── what /proc says ───────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def processes() -> dict[int, int]:
-    """Return every living process with its parent."""
-    found = {}
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            state, parent = (folder / "stat").read_text(errors="replace").rsplit(")", 1)[1].split()[:2]
-        except OSError:  # it has just ended
-            continue
-        if state != "Z":
-            found[int(folder.name)] = int(parent)
-    return found
-
-
-def below(root: int) -> set[int]:
-    """Return a process and all its descendants."""
-    parents = processes()
-    tree = {root} & parents.keys()
-    while more := {pid for pid, parent in parents.items() if parent in tree} - tree:
-        tree |= more
-    return tree
-
-
-def kibibytes(pid: int, file: str, name: str) -> int:
-    """Return one figure of a process' memory; nothing if it has just ended."""
-    try:
-        lines = Path(f"/proc/{pid}/{file}").read_text(encoding="ascii", errors="replace").splitlines()
-    except OSError:
-        return 0
-    return next((int(line.split()[1]) for line in lines if line.startswith(f"{name}:")), 0)
 
 
 def descriptors(pid: int) -> int:
