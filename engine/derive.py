@@ -8,9 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
-from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import sympy as sp
 
@@ -19,9 +18,6 @@ from engine.records import UsageError
 from formulas.printing import mathml, text
 from reference.derivations import NAMES, derivation
 from reference.derivations.proof import Chain, Derivation, Premise, Refused, Step
-
-if TYPE_CHECKING:
-    from jinja2 import Template
 
 SECONDS = 30.0  # for one derivation; the slowest takes about one
 
@@ -224,7 +220,10 @@ def _step_record(done: StepProof) -> dict[str, Any]:
 
 def as_page(done: Sequence[Proof]) -> str:
     """Return all proofs as one page with MathML: no scripts, no network."""
-    return _template().render(proofs=done, mathematics=_mathematics, outcome=outcome, is_text=_is_text)
+    from engine.report.environment import environment
+
+    template = environment().get_template("proofs.html")
+    return template.render(proofs=done, mathematics=_mathematics, outcome=outcome, is_text=_is_text)
 
 
 def _is_text(statement: object) -> bool:
@@ -235,17 +234,3 @@ def _mathematics(expression: sp.Basic, *, block: bool = False) -> Any:
     from markupsafe import Markup
 
     return Markup(mathml(expression, block=block))  # noqa: S704 - our own expressions, escaped by the printer
-
-
-def _template() -> Template:
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    folder = Path(__file__).parent / "report"
-    environment = Environment(
-        loader=FileSystemLoader(folder),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("proofs.html")

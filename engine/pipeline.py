@@ -66,7 +66,7 @@ class Options:
     rubric: Path = STANDARD
     fresh: bool = False
     trusted: bool = False
-    closer: bool = True  # also prove what can be proved and count operations; no points depend on it
+    closer: bool = True  # also prove, count operations and cut out the student's own lines; no points depend on it
 
 
 def grade(
@@ -299,14 +299,17 @@ class Judge:
             named = {name: each.diagnosis for name, each in marked.items() if each.diagnosis is not None}
             told = changed(submission, problems=(*submission.problems, *(sheet.problems if sheet else ())))
             result = score(told, self._rubric, verdicts, {**diagnoses, **named}, judgement.output)
-            if self._closer:
-                from engine.work import with_work
-
-                result = with_work(result, submission, self._zygotes, self._rubric.budget)
-            return with_excerpts(result, submission, sheet, self._functions)
+            return self._looked_closer(result, submission, sheet) if self._closer else result
         except Exception as fault:  # noqa: BLE001 - whatever it is, it is ours
             print(f"{submission.id}: the grader failed\n{traceback.format_exc()}", file=sys.stderr)
             return withheld(submission, self._rubric, str(fault))
+
+    def _looked_closer(self, result: SubmissionResult, submission: Submission, sheet: Sheet | None) -> SubmissionResult:
+        """Add what a report shows beside the verdicts: counted operations, and the student's own lines."""
+        from engine.work import with_work
+
+        worked = with_work(result, submission, self._zygotes, self._rubric.budget)
+        return with_excerpts(worked, submission, sheet, self._functions)
 
     def _answers(self, submission: Submission, sheet: Sheet | None) -> dict[str, Marked]:
         """Judge the written answers; where there are none, without SymPy, which takes longer to import than that."""

@@ -157,10 +157,10 @@ class Rubric:
         }
         for name in wanted:
             if name not in known:
-                near = get_close_matches(name, sorted(known), n=3, cutoff=0.5)
+                close = get_close_matches(name, sorted(known), n=3, cutoff=0.5)
                 raise UsageError(
                     f"no module, item or check is called {name!r}"
-                    + (f"; did you mean {', '.join(near)}?" if near else "")
+                    + (f"; did you mean {', '.join(close)}?" if close else "")
                 )
         chosen = set(wanted)
         kept = []
@@ -270,9 +270,8 @@ def _late(file: RubricFile) -> Late | None:
         file.error(place, "[late] takes either share or points: what being late costs")
         return None
     is_share = "share" in row
-    for name in ("of",) if not is_share else ():
-        if name in row:
-            file.error((*place, name), f"late.{name} says what a share is of; points are points")
+    if "of" in row and not is_share:
+        file.error((*place, "of"), "late.of says what a share is of; points are points")
     if is_share and values["cap"] is not None and values["cap"] > 1:
         file.error((*place, "cap"), f"late.cap is a share, as late.share is: at most 1, not {values['cap']!r}")
     if "deadline" not in row and ("grace_minutes" in row or values["per"] != "submission"):

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import statistics
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from engine.bench.isolation import Floor, Isolated
@@ -18,6 +18,7 @@ from engine.records import GraderFault
 from engine.verify import EXAMPLES, FOUNDATION
 
 ROUNDS = 5
+OURS = 3  # ways that stay warm between submissions, and come first
 RIGHT = 4  # submissions in a round of the typical assignment: peers that grade several at once start only once
 MODULE = "attention.py"
 PLAIN = Path(__file__).resolve().parent / "plain_attention.txt"  # a right submission as most would write it
@@ -108,13 +109,18 @@ def _alone(file: Path, folder: Path) -> Path:
 
 def _comparison(assignment: Assignment, place: Path, rounds: int, told: Callable[[str], None]) -> Comparison:
     told(assignment.title)
+    tried: dict[str, Graded] = {}
     with _prepared(assignment, place, told) as (ways, absent):
-        _require_equal_strength(ways, assignment)  # which also warms them
+        for way in ways if assignment.wrong else ways[:OURS]:  # once, so that all are warm; a peer starts anew anyway
+            told(f"warming {way.name}")
+            tried[way.name] = way.grade([assignment.right[0], *assignment.wrong])
+        _require_equal_strength(tried, assignment)
         taken: list[dict[str, Graded]] = []
         for number in range(rounds):
             taken.append({way.name: way.grade(assignment.right) for way in ways})
             seconds = ", ".join(f"{name} {graded.seconds:.2f} s" for name, graded in taken[-1].items())
             told(f"round {number + 1} of {rounds}: {seconds}")
+            _require_equal_strength(taken[-1], replace(assignment, wrong=()))
         measured = [
             Measured(
                 way.name,
@@ -151,13 +157,11 @@ def _prepared(
             each.close()
 
 
-def _require_equal_strength(ways: Sequence[Peer], assignment: Assignment) -> None:
+def _require_equal_strength(said: Mapping[str, Graded], assignment: Assignment) -> None:
     """Refuse to compare ways that do not say the same of the same submissions."""
-    right, wrong = assignment.right[0], assignment.wrong
-    said = {way.name: way.grade([right, *wrong]) for way in ways}
     different = disagreements(said)
     if different:
         raise GraderFault(f"the ways differ, so there is nothing to compare: {'; '.join(different)}")
     failed = next(iter(said.values())).failed
-    if failed[right.name] or not all(failed[each.name] for each in wrong):
+    if failed[assignment.right[0].name] or not all(failed[each.name] for each in assignment.wrong):
         raise GraderFault("a right submission was refused, or a wrong one accepted")
