@@ -41,9 +41,9 @@ PR_SET_CHILD_SUBREAPER = 36
 # ── the class ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def build(folder: Path, count: int) -> None:
+def build(folder: Path, count: int, *, hostile_share: float = HOSTILE_SHARE) -> None:
     """Write `count` submissions, the hostile ones spread over all of them."""
-    hostile = hostile_ones(round(count * HOSTILE_SHARE))
+    hostile = hostile_ones(round(count * hostile_share))
     good = list(
         islice(cycle(spread(sorted(path for path in EXAMPLES.iterdir() if path.is_dir()))), count - len(hostile))
     )
