@@ -11,6 +11,7 @@ from typing import Any
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 DRIVER = shutil.which("chromedriver")
+VISIT_SECONDS = 20
 
 
 @contextmanager
@@ -37,6 +38,15 @@ def resize(driver: Any, width: int, height: int = 900) -> None:
     """Give the page exactly this width: a window has one of its own below which it does not go."""
     size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
     driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+
+
+def visit(driver: Any, address: str) -> None:
+    """Open a page and wait until it is there: on a busy machine `get` may return on the page before."""
+    from selenium.webdriver.support.wait import WebDriverWait
+
+    there = "return document.readyState === 'complete' && document.URL"
+    driver.get(address)
+    WebDriverWait(driver, VISIT_SECONDS).until(lambda _: driver.execute_script(there) == address)
 
 
 def requests(driver: Any) -> list[str]:

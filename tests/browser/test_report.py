@@ -53,7 +53,7 @@ def page(driver, report):
     chromium.resize(driver, 1280)
     driver.get_log("browser")
     chromium.requests(driver)
-    driver.get((report / "index.html").as_uri())
+    chromium.visit(driver, (report / "index.html").as_uri())
     yield driver
     assert [entry for entry in driver.get_log("browser") if entry["level"] in {"WARNING", "SEVERE"}] == []
     asked = chromium.requests(driver)
@@ -235,7 +235,7 @@ def test_cells_are_cells_to_a_screen_reader(page):
 @pytest.mark.parametrize("place", ["index.html", "submissions/student_000.html"])
 def test_a_phone_does_not_scroll_sideways(page, report, place):
     chromium.resize(page, 390, 844)
-    page.get((report / place).as_uri())
+    chromium.visit(page, (report / place).as_uri())
     page.execute_script("document.querySelectorAll('details').forEach(each => { each.open = true; })")
     wide = "const root = document.documentElement; return root.scrollWidth - root.clientWidth"
     assert page.execute_script(wide) == 0
@@ -246,7 +246,7 @@ def test_what_students_wrote_stays_text(page, report):
 
     for place in ("index.html", None):
         name = f"submissions/{file_name(classroom.HOSTILE)}.html"
-        page.get((report / (place or name)).as_uri())
+        chromium.visit(page, (report / (place or name)).as_uri())
         with pytest.raises(NoAlertPresentException):
             _ = page.switch_to.alert
         assert len(every(page, "img, iframe, object, embed")) == 0
@@ -264,7 +264,7 @@ def test_the_hostile_row_leads_to_its_page(page):
 
 
 def test_the_call_of_a_counterexample_can_be_copied(page, report):
-    page.get((report / "submissions" / "student_000.html").as_uri())
+    chromium.visit(page, (report / "submissions" / "student_000.html").as_uri())
     page.execute_cdp_cmd("Browser.grantPermissions", {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]})
     button = one(page, ".copies button")
     button.click()
@@ -275,7 +275,7 @@ def test_the_call_of_a_counterexample_can_be_copied(page, report):
 
 
 def test_items_fold_and_unfold_together(page, report):
-    page.get((report / "submissions" / "student_000.html").as_uri())
+    chromium.visit(page, (report / "submissions" / "student_000.html").as_uri())
     close, total = every(page, ".folding button")[1], len(every(page, "details.item"))
     assert 0 < len(every(page, "details.item[open]")) < total
     close.click()
