@@ -14,11 +14,11 @@ import re
 import sys
 import time
 import traceback
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, count, groupby, islice
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from engine.corpus import Example, RecordedCall, Recording, call_payload, refere
 from engine.policy import NO_RULES, Rules, told
 from engine.records import Counterexample, GraderFault, Outcome, Source, Submission, Verdict
 from engine.truth import Truth
+from engine.worker import wire
 from engine.worker.serving import OUTPUT_KEPT
 from engine.workers import BATCH_PATIENCE, Budget, Worker, WorkerLost, Zygotes
 
@@ -49,6 +50,8 @@ LONGEST_MESSAGE = 2_000
 LONGEST_SHOWN = 20_000  # characters of a counterexample
 ASKED_AGAIN = 12  # calls of one function that are kept to be repeated (engine/honesty.py)
 ASKED_BYTES = 2**18  # of a result that is kept for it
+Sent = TypeVar("Sent")
+
 SANDBOX_NOTE = " (submissions run without files, network and other processes)"
 
 
@@ -177,16 +180,22 @@ def counts(
             with suppress(Unavailable, WorkerLost):
                 session.require(item, item.split(".", 1)[1])
                 session.begin(item)
-                found[item] = [session.count(item, arguments) for arguments in several]
+                requests = [wire.pack(["count", *item.split(".", 1), list(arguments)]) for arguments in several]
+                found[item] = session.every(item, requests)
     return found
 
 
 def traces(
-    submission: Submission, requests: Mapping[str, Sequence[Sequence[Any]]], zygotes: Zygotes, budget: Budget
+    submission: Submission,
+    requests: Mapping[str, Sequence[Sequence[Any]]],
+    has_ways: Callable[[str, int, dict[str, Any]], bool],
+    zygotes: Zygotes,
+    budget: Budget,
 ) -> dict[str, list[list[dict[str, Any]]]]:
-    """Have functions run on symbols, as each item's requests say; without items that cannot be.
+    """Have functions run on symbols, as each item's rows of requests say; without items that cannot be.
 
-    In a worker of its own, for the reason counting has.
+    The first request of a row is made, the others only if its reply `has_ways` the data choose between. In a worker of
+    its own, for the reason counting has.
     """
     found = {}
     called = {item: {call[0] for row in rows for calls, _ in row for call in calls} for item, rows in requests.items()}
@@ -197,7 +206,12 @@ def traces(
                 for function in called[item]:
                     session.require(item, function)
                 session.begin(item)
-                found[item] = [[session.trace(item, *request) for request in row] for row in rows]
+                packed = [[wire.pack(["trace", item.split(".", 1)[0], *request]) for request in row] for row in rows]
+                firsts = session.every(item, [first for first, *_ in packed])
+                found[item] = [
+                    [reply, *(session.every(item, others) if has_ways(item, place, reply) else ())]
+                    for place, (reply, (_, *others)) in enumerate(zip(firsts, packed, strict=True))
+                ]
     return found
 
 
@@ -213,17 +227,21 @@ def answers(
     with _Session(submission, functions, zygotes, budget) as session:
         for item, chains in calls.items():
             with suppress(Failure, Unavailable, WorkerLost):
+                for function in dict.fromkeys(function for chain in chains for function, _ in chain):
+                    session.require(item, function)
                 session.begin(item)
-                found[item] = [_last_answer(session, item, number, chain) for number, chain in enumerate(chains)]
+                linked = [request for number, chain in enumerate(chains) for request in _linked(item, number, chain)]
+                replies = session.every(item, linked)
+                found[item] = [returned(replies[end - 1]) for end in accumulate(map(len, chains))]
     return found
 
 
-def _last_answer(session: _Session, item: str, number: int, chain: Sequence[Any]) -> Any:
+def _linked(item: str, number: int, chain: Sequence[Any]) -> Iterator[bytes]:
+    """Yield the requests of a chain of calls, each on the result of the last, which stays in the worker."""
     for place, (function, arguments) in enumerate(chain):
-        store = number if place < len(chain) - 1 else None
         given = (Kept(number), *arguments) if place else arguments
-        reply = session.call(item, function, given, keep=False, store=store)
-    return returned(reply)
+        store = number if place < len(chain) - 1 else None
+        yield call_payload(item.split(".", 1)[0], function, given, keep=False, store=store)
 
 
 def _judge_check(recording: Recording, session: _Session, judgement: Judgement) -> Verdict:
@@ -260,16 +278,16 @@ def _verdict_on(recording: Recording, session: _Session, judgement: Judgement) -
 def _replay(recording: Recording, session: _Session, judgement: Judgement) -> Verdict:
     check = recording.check
     held = 0
-    seen = _Distinct()
-    asked: list[Asked] = []
+    handed = _Replayed(check, session)
     for batch in batches(recording.examples):
         calls = [call for example in batch for call in example.calls]
         replies, lost = session.batch(check.of, calls)
         judgement.keep(check.id, calls, replies)
-        waiting = iter(replies)
+        end = 0
         for example in batch:
-            answered = _Answered(example, [reply for _, reply in zip(example.calls, waiting, strict=False)], lost)
-            handed = _Replayed(check, session, answered, seen)
+            start, end = end, end + len(example.calls)
+            answered = _Answered(example, replies[start:end], lost)
+            handed.turn_to(answered)
             try:
                 if answered.as_the_reference:
                     handed.note_all()
@@ -281,28 +299,32 @@ def _replay(recording: Recording, session: _Session, judgement: Judgement) -> Ve
                 session.note_loss(check.of, event)
                 return _lost(check, answered, event, held)
             held += 1
-            asked += handed.asked
-    if seen.is_constant and held >= ENOUGH_TO_SEE_A_CONSTANT:
+    if handed.seen.is_constant and held >= ENOUGH_TO_SEE_A_CONSTANT:
         message = "It returned the same values for every input, so there is nothing this law could show."
         return Verdict(check.id, Outcome.BROKEN, held, message)
-    judgement.asked[check.id] = sampled(asked)
+    judgement.asked[check.id] = sampled(handed.asked)
     return Verdict(check.id, Outcome.HELD, held)
 
 
 def batches(examples: Sequence[Example]) -> Iterator[list[Example]]:
-    """Split into batches small enough that a whole one fits the socket's buffer."""
-    batch: list[Example] = []
+    """Split examples into batches that can be sent at once."""
+    return _grouped(examples, lambda each: (len(each.calls), sum(len(call.payload) for call in each.calls)))
+
+
+def _grouped(several: Iterable[Sent], weigh: Callable[[Sent], tuple[int, int]]) -> Iterator[list[Sent]]:
+    """Split into groups small enough that a whole one fits the socket's buffer; `weigh` tells calls and bytes."""
+    group: list[Sent] = []
     calls = size = 0
-    for example in examples:
-        more = sum(len(call.payload) for call in example.calls)
-        if batch and (calls + len(example.calls) > BATCH_CALLS or size + more > BATCH_BYTES):
-            yield batch
-            batch, calls, size = [], 0, 0
-        batch.append(example)
-        calls += len(example.calls)
+    for each in several:
+        more_calls, more = weigh(each)
+        if group and (calls + more_calls > BATCH_CALLS or size + more > BATCH_BYTES):
+            yield group
+            group, calls, size = [], 0, 0
+        group.append(each)
+        calls += more_calls
         size += more
-    if batch:
-        yield batch
+    if group:
+        yield group
 
 
 def _broken(recording: Recording, session: _Session, first: Failure, held: int) -> Verdict:
@@ -444,16 +466,18 @@ class _Handed:
 
 
 class _Replayed(_Handed):
-    """Replies and truths from the recording, as long as the body asks what it asked then."""
+    """Replies and truths from the recording, example after example, as long as the body asks what it asked then."""
 
-    def __init__(self, check: Check, session: _Session, answered: _Answered, seen: _Distinct) -> None:
+    def __init__(self, check: Check, session: _Session) -> None:
         super().__init__(check, session)
-        self._example, self._replies, self._lost = answered
-        self._seen = seen
-        self._next_call = 0
-        self._next_truth = 0
         self._makers: dict[int, RecordedCall] = {}  # of objects, by their number
+        self.seen = _Distinct()
         self.asked: list[Asked] = []
+
+    def turn_to(self, answered: _Answered) -> None:
+        """Take up the next example."""
+        self._example, self._replies, self._lost = answered
+        self._next_call = self._next_truth = 0
 
     def reply(self, function: str, arguments: tuple[Any, ...], *, keep: bool) -> tuple[dict[str, Any], RecordedCall]:
         reply, call = self._reply(function, arguments, keep=keep)
@@ -486,19 +510,21 @@ class _Replayed(_Handed):
         """Hear of every result of a submission that gave those of the reference."""
         for call in self._example.calls:
             if call.store is None:
-                self._seen.note(call.returned, call.returned)
+                self.seen.note(call.returned, call.returned)
                 self._keep(call.returned, call)
             else:
                 self._makers[call.store] = call
 
     def note(self, value: Any, call: RecordedCall) -> None:
         if call.returned is not None:
-            self._seen.note(value, call.returned)
+            self.seen.note(value, call.returned)
         if _size_of(value) <= ASKED_BYTES:
             self._keep(value, call)
 
     def _keep(self, value: Any, call: RecordedCall) -> None:
-        makers = [self._makers[each.number] for each in call.arguments if isinstance(each, Kept)]
+        makers = (
+            [self._makers[each.number] for each in call.arguments if isinstance(each, Kept)] if self._makers else ()
+        )
         self.asked.append(Asked(self.check.of, (*makers, call), value))
 
 
@@ -689,12 +715,6 @@ class _Session:
         self._refused(item, replies)
         return replies, None
 
-    def call(
-        self, item: str, function: str, arguments: tuple[Any, ...], *, keep: bool, store: int | None
-    ) -> dict[str, Any]:
-        """Call one function now."""
-        return self.make(item, call_now(item, function, arguments, keep=keep, store=store))
-
     def make(self, item: str, call: RecordedCall) -> dict[str, Any]:
         """Make one call now."""
         self.require(item, call.function)
@@ -706,17 +726,19 @@ class _Session:
         self._refused(item, replies)
         return replies[0]
 
-    def count(self, item: str, arguments: tuple[Any, ...]) -> dict[str, Any]:
-        """Have the operations of one call counted."""
-        module, function = item.split(".", 1)
-        self._within_limits(item)
-        return self._ask("count", module, function, list(arguments), seconds=self._seconds(), doing=function)
-
-    def trace(self, item: str, calls: Sequence[Any], positive: Sequence[int]) -> dict[str, Any]:
-        """Have calls made on symbols, each on the result of the last."""
-        module, function = item.split(".", 1)
-        self._within_limits(item)
-        return self._ask("trace", module, list(calls), list(positive), seconds=self._seconds(), doing=function)
+    def every(self, item: str, requests: Sequence[bytes]) -> list[dict[str, Any]]:
+        """Ask several things and wait for all the answers, however slow."""
+        replies: list[dict[str, Any]] = []
+        for group in _grouped(requests, lambda request: (1, len(request))):
+            self._within_limits(item)
+            try:
+                replies += self._live().requests(
+                    group, seconds=self._seconds(), doing=item.split(".", 1)[1], patience=math.inf
+                )
+            except WorkerLost:
+                self._drop_worker()
+                raise
+        return replies
 
     def note_loss(self, item: str, lost: WorkerLost) -> None:
         """Count a timeout against the item."""

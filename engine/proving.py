@@ -80,7 +80,7 @@ def prove(submission: Submission, items: Sequence[str], zygotes: Zygotes, budget
         return {}
     replies = {
         item: rows
-        for item, rows in traces(submission, requests, *where).items()
+        for item, rows in traces(submission, requests, _has_ways, *where).items()
         if all(_hopeful(item, place, row[0]) for place, row in enumerate(rows))
     }
     given = answers(submission, {item: _all_calls(item) for item in replies}, *where) if replies else {}
@@ -121,7 +121,9 @@ def prove_in_process(
         row = [_traced(find, first, namespaces)]
         if not _hopeful(item, place, row[0]):  # most mutants end here
             return None
-        replies.append(row + [_traced(find, request, namespaces) for request in others])
+        if _has_ways(item, place, row[0]):
+            row += [_traced(find, request, namespaces) for request in others]
+        replies.append(row)
     try:
         given = [_called(find, calls) for calls in _all_calls(item)]
     except Failure:
@@ -165,6 +167,11 @@ def _hopeful(item: str, place: int, reply: Reply) -> bool:
     except (identity.Unproved, Unreadable, Failure):
         return False
     return True
+
+
+def _has_ways(item: str, place: int, reply: Reply) -> bool:
+    """Return whether the data decide which way the code goes, the student's or the reference's."""
+    return bool(reply.get("path")) or bool(_reference(item, place, 0).path)
 
 
 def _proof(item: str, replies: Sequence[Sequence[Reply]], given: Sequence[Any]) -> Proof | None:

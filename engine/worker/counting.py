@@ -474,7 +474,7 @@ def _losing(function: Any) -> Any:
 
 
 @functools.cache
-def _replacements() -> dict[int, tuple[Any, Any]]:
+def replacements() -> dict[int, tuple[Any, Any]]:
     """Return by id each function of NumPy's and math's, and what takes its place."""
     kinds = (FunctionType, BuiltinFunctionType, type(np.sum), np.ufunc)
     found: dict[int, tuple[Any, Any]] = {}
@@ -488,22 +488,20 @@ def _replacements() -> dict[int, tuple[Any, Any]]:
 @contextlib.contextmanager
 def _counting_functions(namespaces: Sequence[dict[str, Any]]) -> Iterator[None]:
     """Replace functions of NumPy and math by counting ones, and the arrays in the student's globals, for a while."""
-    replacements = _replacements()
+    known = replacements()
     changed = []
     for namespace in (vars(np), vars(math), *namespaces):
-        for name, value in list(namespace.items()):
-            new = replacements[id(value)][1] if id(value) in replacements else value
-            if type(value) is np.ndarray and namespace is not vars(np):
-                new = _kept(value)
-            if new is not value:
-                namespace[name] = new
-                changed.append((namespace, name, value, new))
+        found = {name: known[id(value)][1] for name, value in namespace.items() if id(value) in known}
+        if namespace is not vars(np):
+            found |= {name: _kept(value) for name, value in namespace.items() if type(value) is np.ndarray}
+        changed.append((namespace, {name: namespace[name] for name in found}, found))
+        namespace.update(found)
     try:
         yield
     finally:
-        for namespace, name, value, new in changed:
-            if namespace.get(name) is new:  # else the call assigned to it
-                namespace[name] = value
+        for namespace, before, found in changed:
+            # What the call has assigned to stays assigned.
+            namespace.update({name: before[name] for name, new in found.items() if namespace.get(name) is new})
 
 
 # ── torch ─────────────────────────────────────────────────────────────────────────────────────────────────────────

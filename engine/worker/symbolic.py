@@ -922,7 +922,7 @@ _BUILTINS = {
 
 
 @functools.cache
-def _replacements() -> dict[int, tuple[Any, Any]]:
+def replacements() -> dict[int, tuple[Any, Any]]:
     """Return by id each function of NumPy's and math's, the modules themselves, and what takes their place."""
     kinds = (FunctionType, BuiltinFunctionType, type(np.sum), np.ufunc)
     found: dict[int, tuple[Any, Any]] = {}
@@ -942,15 +942,15 @@ def _replacements() -> dict[int, tuple[Any, Any]]:
 @contextlib.contextmanager
 def _symbolic_globals(namespaces: Sequence[dict[str, Any]]) -> Iterator[None]:
     """Replace NumPy, math and their functions in the globals of modules for a while, and add our builtins."""
-    replacements = _replacements()
+    known = replacements()
     before = [(namespace, dict(namespace)) for namespace in namespaces]
     for namespace, names in before:
         namespace.update({name: each for name, each in _BUILTINS.items() if name not in names})
-        namespace.update({n: replacements[id(each)][1] for n, each in names.items() if id(each) in replacements})
+        namespace.update({n: known[id(each)][1] for n, each in names.items() if id(each) in known})
     try:
         yield
     finally:
         for namespace, names in before:
             for name in [name for name in namespace if name in _BUILTINS and name not in names]:
                 del namespace[name]
-            namespace.update({name: each for name, each in names.items() if id(each) in replacements})
+            namespace.update({name: each for name, each in names.items() if id(each) in known})

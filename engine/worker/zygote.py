@@ -89,8 +89,10 @@ def _prepare(config: dict[str, Any]) -> Any:
     import numpy.linalg
     import numpy.random
 
-    from engine.worker import serving, sources, wire  # noqa: F401
+    from engine.worker import counting, serving, sources, symbolic, wire  # noqa: F401
 
+    counting.replacements()
+    symbolic.replacements()
     np.random.seed(0)  # noqa: NPY002 - builds the legacy generator once
     if config["torch"]:
         import torch
