@@ -10,6 +10,7 @@ from __future__ import annotations
 import copyreg
 import gc
 import hashlib
+import io
 import os
 import pickle
 import stat
@@ -34,7 +35,7 @@ def load(name: str) -> Any:
         return None
     try:
         with _uncollected():
-            return pickle.loads((folder / name).read_bytes())  # noqa: S301 - our own folder, closed to others
+            return unpacked((folder / name).read_bytes())
     except (OSError, pickle.UnpicklingError, EOFError, AttributeError, ImportError):
         return None  # not there, or cut off by a full disk: it is drawn again
 
@@ -46,12 +47,23 @@ def store(name: str, value: Any) -> None:
         return
     temporary = folder / f"{name}.{os.getpid()}{UNFINISHED}"
     try:
-        with temporary.open("wb") as file:
-            _Pickler(file, protocol=5).dump(value)
+        temporary.write_bytes(packed(value))
         temporary.replace(folder / name)
     except OSError:
         with suppress(OSError):  # a folder that was closed to us in the meantime takes no deletions either
             temporary.unlink(missing_ok=True)
+
+
+def packed(value: Any) -> bytes:
+    """Return a value as it is kept: what is part of another and seldom wanted can be left packed in it."""
+    content = io.BytesIO()
+    _Pickler(content, protocol=5).dump(value)
+    return content.getvalue()
+
+
+def unpacked(content: bytes) -> Any:
+    """Return what was packed, by us and nobody else."""
+    return pickle.loads(content)  # noqa: S301 - out of our own folder, closed to others
 
 
 @contextmanager

@@ -12,10 +12,10 @@ import importlib.util
 import multiprocessing
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import count
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from checks.check import Check
 from checks.contract import SIGNATURES, signature_of
@@ -32,28 +32,104 @@ from engine.worker.serving import TOOLS, reply_of
 WORTH_A_POOL = 20  # checks; each takes a fifth of a second
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class RecordedCall:
     """One call a check's body made, ready to be sent, and what the reference returned."""
 
     function: str
-    arguments: tuple[Any, ...]
     keep: bool  # whether the arguments are wanted back
     store: int | None  # the number its result stays in the worker under, if it is an object
     payload: bytes
-    returned: Any
     shapes: tuple[Shape, ...]  # of the results
-    frame: bytes = b""  # the reply of a worker whose function returns the very same; nothing if it is long or unknown
-    reply: dict[str, Any] = field(default_factory=dict)  # what the frame says
+    frame: bytes  # the reply of a worker whose function returns the very same; nothing if it is long or unknown
+    known: Sequence[tuple[tuple[Any, ...], Any]]  # arguments and results of some calls
+    place: int = 0  # of this one among them
+
+    @property
+    def arguments(self) -> tuple[Any, ...]:
+        """What it was called with."""
+        return self.known[self.place][0]
+
+    @property
+    def returned(self) -> Any:
+        """What the reference returned."""
+        return self.known[self.place][1]
+
+    @property
+    def reply(self) -> Any:
+        """What its frame says."""
+        return wire.unpack(self.frame)
 
 
-@dataclass(slots=True)
 class Example:
     """One drawn input with what the body did on it."""
 
+    __slots__ = ("_content", "calls")
+
+    def __init__(self, drawn: dict[str, Any], calls: Sequence[RecordedCall] = ()) -> None:
+        self.calls = list(calls)
+        self._content: _Content | _Packed = _Content(drawn, [], [])
+
+    @property
+    def drawn(self) -> dict[str, Any]:
+        """What the body is handed beside functions."""
+        return self._content.drawn
+
+    @property
+    def truths(self) -> list[tuple[tuple[Any, ...], Any]]:
+        """The truths it asked for, each with what it asked."""
+        return self._content.truths
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Leave what only a body wants packed: of a submission that is right in the usual way, no body is run."""
+        content = _Content(self.drawn, [(call.arguments, call.returned) for call in self.calls], self.truths)
+        sent = [(call.function, call.keep, call.store, call.payload, call.shapes, call.frame) for call in self.calls]
+        return _restored, (sent, cache.packed(tuple(content)))
+
+
+class _Content(NamedTuple):
+    """The larger part of an example."""
+
     drawn: dict[str, Any]
-    calls: list[RecordedCall] = field(default_factory=list)
-    truths: list[tuple[tuple[Any, ...], Any]] = field(default_factory=list)
+    known: list[tuple[tuple[Any, ...], Any]]  # arguments and results of its calls
+    truths: list[tuple[tuple[Any, ...], Any]]
+
+
+class _Packed(Sequence[tuple[tuple[Any, ...], Any]]):
+    """The content of an example, unpacked when it is first wanted; as a sequence, what is known of its calls."""
+
+    __slots__ = ("_bytes", "_content")
+
+    def __init__(self, content: bytes) -> None:
+        self._bytes = content
+        self._content: _Content | None = None
+
+    def _unpacked(self) -> _Content:
+        if self._content is None:
+            self._content = _Content(*cache.unpacked(self._bytes))
+            self._bytes = b""
+        return self._content
+
+    @property
+    def drawn(self) -> dict[str, Any]:
+        return self._unpacked().drawn
+
+    @property
+    def truths(self) -> list[tuple[tuple[Any, ...], Any]]:
+        return self._unpacked().truths
+
+    def __getitem__(self, place: Any) -> Any:
+        return self._unpacked().known[place]
+
+    def __len__(self) -> int:
+        return len(self._unpacked().known)
+
+
+def _restored(sent: Sequence[tuple[str, bool, int | None, bytes, tuple[Shape, ...], bytes]], content: bytes) -> Example:
+    packed = _Packed(content)
+    example = Example({}, [RecordedCall(*each, packed, place) for place, each in enumerate(sent)])
+    example._content = packed  # noqa: SLF001 - this is its other constructor
+    return example
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,8 +241,9 @@ class _Recorder:
         asked = tuple(Kept(each.number) if isinstance(each, Kept) else each for each in arguments)
         returned = Kept(store) if store is not None else value  # the object itself is not worth keeping
         frame = wire.pack(reply_of(store is not None or result, list(after) if keep else None))
-        same = (frame, wire.unpack(frame)) if len(frame) <= wire.SMALL_FRAME else ()
-        self._example.calls.append(RecordedCall(self._name, asked, keep, store, payload, returned, shapes, *same))
+        short = frame if len(frame) <= wire.SMALL_FRAME else b""
+        call = RecordedCall(self._name, keep, store, payload, shapes, short, [(asked, returned)])
+        self._example.calls.append(call)
         return value, after
 
 

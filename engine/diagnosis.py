@@ -20,7 +20,7 @@ from checks.expect import Failure, changed
 from checks.misconception import Misconception, functions_of, misconceptions_in
 from checks.subject import InProcess, Kept, Raised
 from engine.corpus import RecordedCall, has_reference, reference_module
-from engine.judge import Judgement, returned
+from engine.judge import Judgement, returned, said
 from engine.records import SEVERITY, Diagnosis, Outcome
 from engine.rubric import Item
 from engine.worker import tools
@@ -131,7 +131,8 @@ def misconceptions() -> Mapping[str, list[Misconception]]:
 def _student_answers(item: str, pairs: Sequence[tuple[RecordedCall, dict[str, Any]]]) -> list[tuple[RecordedCall, Any]]:
     module = item.split(".", 1)[0]
 
-    def accepted(call: RecordedCall, reply: dict[str, Any]) -> tuple[Any, Any]:
+    def accepted(call: RecordedCall, kept: dict[str, Any]) -> tuple[Any, Any]:
+        reply = said(call, kept)
         value = signature_of(module, call.function).accept(returned(reply), call.arguments, call.shapes)
         return () if call.store is not None else value, reply.get("arguments") or call.arguments
 

@@ -32,7 +32,7 @@ from engine.records import Counterexample, GraderFault, Outcome, Source, Submiss
 from engine.truth import Truth
 from engine.worker import wire
 from engine.worker.serving import OUTPUT_KEPT
-from engine.workers import BATCH_PATIENCE, Budget, Worker, WorkerLost, Zygotes
+from engine.workers import AS_RECORDED, BATCH_PATIENCE, Budget, Worker, WorkerLost, Zygotes
 
 BATCH_CALLS = 100
 BATCH_BYTES = 2**18
@@ -56,11 +56,16 @@ SANDBOX_NOTE = " (submissions run without files, network and other processes)"
 
 
 class Asked(NamedTuple):
-    """A call that was made, behind those that made its objects, and its result as the contract takes it."""
+    """A call that was made, behind those that made its objects, and what was returned."""
 
     item: str
     calls: tuple[RecordedCall, ...]
-    value: Any
+    given: Any  # as the contract takes it, or AS_RECORDED
+
+    @property
+    def value(self) -> Any:
+        """Its result as the contract takes it."""
+        return self.calls[-1].returned if self.given is AS_RECORDED else self.given
 
     @property
     def function(self) -> str:
@@ -149,7 +154,11 @@ def _repeated(session: _Session, item: str, several: Sequence[Example], number: 
         for batch in batches(several):
             replies, _ = session.batch(item, [call for each in batch for call in each.calls])
             ends = accumulate(len(each.calls) for each in batch)
-            last += [replies[end - 1] if end <= len(replies) else None for end in ends]
+            calls = [each.calls[-1] for each in batch]
+            last += [
+                said(call, replies[end - 1]) if end <= len(replies) else None
+                for call, end in zip(calls, ends, strict=True)
+            ]
     except (Unavailable, WorkerLost):
         pass  # what was not answered stays unanswered
     return last + [None] * (len(several) - len(last))
@@ -398,11 +407,7 @@ class _Answered(NamedTuple):
         Where nothing was recorded, at a student's home, the body has to run.
         """
         calls = self.example.calls
-        return bool(calls) and len(calls) == len(self.replies) and all(map(_is_known, calls, self.replies))
-
-
-def _is_known(call: RecordedCall, reply: dict[str, Any]) -> bool:
-    return call.reply is reply
+        return bool(calls) and len(calls) == len(self.replies) and all(each is AS_RECORDED for each in self.replies)
 
 
 class _Distinct:
@@ -420,6 +425,11 @@ class _Distinct:
         if len(self._given) < 2:
             self._given.add(_values(given, decimals=6))
             self._wanted.add(_values(wanted, decimals=2))
+
+    def note_reference(self, call: RecordedCall) -> None:
+        """Hear of a result that is the reference's."""
+        if len(self._given) < 2:
+            self.note(call.returned, call.returned)
 
     @property
     def is_constant(self) -> bool:
@@ -492,7 +502,7 @@ class _Replayed(_Handed):
             call = self._example.calls[position]
             if call.function == function and call.keep == keep and _same(call.arguments, arguments):
                 if position < len(self._replies):
-                    return self._replies[position], call
+                    return said(call, self._replies[position]), call
                 if self._lost is not None:
                     raise self._lost
         return super().reply(function, arguments, keep=keep)
@@ -510,8 +520,8 @@ class _Replayed(_Handed):
         """Hear of every result of a submission that gave those of the reference."""
         for call in self._example.calls:
             if call.store is None:
-                self.seen.note(call.returned, call.returned)
-                self._keep(call.returned, call)
+                self.seen.note_reference(call)
+                self._keep(AS_RECORDED, call)
             else:
                 self._makers[call.store] = call
 
@@ -570,7 +580,7 @@ class _Subject:
 def call_now(item: str, function: str, arguments: tuple[Any, ...], *, keep: bool, store: int | None) -> RecordedCall:
     """Return a call that was not recorded, as if it had been; nobody knows its result."""
     payload = call_payload(item.split(".", 1)[0], function, arguments, keep=keep, store=store)
-    return RecordedCall(function, arguments, keep, store, payload, returned=None, shapes=())
+    return RecordedCall(function, keep, store, payload, (), b"", [(arguments, None)])
 
 
 def returned(reply: dict[str, Any]) -> Any:
@@ -591,6 +601,11 @@ def returned(reply: dict[str, Any]) -> Any:
     if type_name in REFUSED:
         message += SANDBOX_NOTE
     raise raised(type_name, message, student_lines(reply))
+
+
+def said(call: RecordedCall, reply: dict[str, Any]) -> dict[str, Any]:
+    """Return what was replied to a call, read if it had not to be so far."""
+    return call.reply if reply is AS_RECORDED else reply
 
 
 def student_lines(reply: dict[str, Any]) -> str:
@@ -702,7 +717,7 @@ class _Session:
             payloads = [call.payload for call in calls]
             # Objects would be gone with a worker that is dropped for being slow, and training one is slow.
             patience = math.inf if any(call.store is not None for call in calls) else BATCH_PATIENCE
-            known = [(call.frame, call.reply) for call in calls]
+            known = [call.frame for call in calls]
             replies = self._live().requests(
                 payloads, seconds=self._seconds(), doing=name, patience=patience, known=known
             )

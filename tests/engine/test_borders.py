@@ -125,15 +125,20 @@ def answered(frames, known):
 
 def test_a_frame_that_is_known_is_not_read_again_and_any_other_is():
     frame, other = wire.pack({"returned": 1.0}), wire.pack({"returned": 2.0})
-    known = [(frame, wire.unpack(frame))] * 2
-    first, second = answered([frame, other], known)
-    assert first is known[0][1]
+    first, second = answered([frame, other], [frame, frame])
+    assert first is workers.AS_RECORDED
     assert second == {"returned": 2.0}
+
+
+def test_a_worker_cannot_say_that_an_answer_is_as_recorded():
+    (said,) = answered([wire.pack(workers.AS_RECORDED)], [wire.pack({"returned": 1.0})])
+    assert said == workers.AS_RECORDED
+    assert said is not workers.AS_RECORDED
 
 
 def test_an_empty_frame_is_never_a_known_one():
     with pytest.raises(workers.WorkerLost, match="no result"):
-        answered([b""], [(b"", {})])
+        answered([b""], [b""])
 
 
 # ── frames: replies of the right form with the wrong content ──────────────────────────────────────────────────────
@@ -207,7 +212,7 @@ def test_whatever_a_worker_says_becomes_a_verdict_with_a_sentence(frames, monkey
 
 
 def test_replies_are_kept_only_as_long_as_there_is_room():
-    call = RecordedCall("softmax", (), keep=False, store=None, payload=b"", returned=None, shapes=())
+    call = RecordedCall("softmax", False, None, b"", (), b"", [((), None)])
     judgement = judge.Judgement(room=2**20)
     large, small = {"returned": np.zeros(2**16)}, {"returned": np.zeros(2)}
     judgement.keep("first", [call] * 4, [large] * 4)

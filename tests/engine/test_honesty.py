@@ -143,7 +143,7 @@ def test_exact_and_rounded_integers_are_the_same_answer(tmp_path):
     result = judge_items(items, {"attention.py": attention, "positional.py": positional}, tmp_path)
     assert result.score == result.max_score, [c.verdict.message for i in result.items for c in i.checks]
     signature = signature_of("attention", "receptive_field")
-    call = RecordedCall("receptive_field", (10, 20), keep=False, store=None, payload=b"", returned=None, shapes=((),))
+    call = RecordedCall("receptive_field", False, None, b"", ((),), b"", [((10, 20), None)])
     exact, rounded = (signature.accept(value, call.arguments) for value in (10**20, 1e20))
     assert _alike(Asked("attention.receptive_field", (call,), exact), exact, rounded)
 
@@ -207,7 +207,7 @@ def test_at_home_it_is_said_as_well(tmp_path):
 
 def test_a_few_calls_of_each_function_are_chosen_from_the_first_to_the_last():
     def asked(function, number):
-        call = RecordedCall(function, (number,), keep=False, store=None, payload=b"", returned=None, shapes=())
+        call = RecordedCall(function, False, None, b"", (), b"", [((number,), None)])
         return Asked("attention.softmax", (call,), number)
 
     several = (

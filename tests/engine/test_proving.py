@@ -306,17 +306,32 @@ def test_a_proof_without_branches_is_for_all_inputs(in_worker):
     assert (proof.item, proof.condition) == ("positional.added_score", "")
 
 
-def test_where_the_data_decide_the_path_is_said(in_worker):
-    proof = in_worker(
-        "gates.sigmoid",
-        """
+BY_SIGN = """
 def sigmoid(x):
     out = np.empty_like(x)
     out[x >= 0] = 1 / (1 + np.exp(-x[x >= 0]))
     out[x < 0] = np.exp(x[x < 0]) / (1 + np.exp(x[x < 0]))
     return out
-""",
-    )
+"""
+
+
+@pytest.mark.parametrize(
+    ("item", "text", "paths"),
+    [
+        ("positional.added_score", "def added_score(x1, p1, x2, p2):\n    return (x1 + p1) @ (x2 + p2)\n", 1),
+        ("gates.sigmoid", BY_SIGN, len(PATHS)),
+    ],
+)
+def test_other_paths_are_followed_only_where_there_are_any(in_worker, monkeypatch, item, text, paths):
+    rows = []
+    proof = proving._proof
+    monkeypatch.setattr(proving, "_proof", lambda *given: rows.extend(given[1]) or proof(*given))
+    assert in_worker(item, text) is not None
+    assert {len(row) for row in rows} == {paths}
+
+
+def test_where_the_data_decide_the_path_is_said(in_worker):
+    proof = in_worker("gates.sigmoid", BY_SIGN)
     assert proof.condition.startswith("x[0] >= 0 and x[1] >= 0")
     assert "x[0] < 0" in proof.condition
     assert proof.sentence.startswith("Proved at x (2); x (1,2), for real inputs where x[0]")
