@@ -8,8 +8,11 @@ seconds. Only `check` asks: what is handed in is graded as it is.
 from __future__ import annotations
 
 import gc
+import os
+import threading
 from dataclasses import replace
 
+from checks.check import read_laws
 from checks.contract import SIGNATURES
 from engine.begun import Written
 from engine.corpus import draw
@@ -45,6 +48,7 @@ def checked(
     )
     recordings = draw(begun.code_checks, number=options.seed, examples=options.examples or rubric.examples)
     gc.freeze()  # the inputs stay until the end: nobody need look among them for garbage
+    _read_laws_beside(begun)
     with pinned(), Judge(begun, recordings, None, closer=options.closer, ahead=ahead) as judge:
         result = judge.result(replace(submission, sources=written.begun))
     verdicts = [Verdict(check.id, Outcome.MISSING, message=NOT_BEGUN) for check in rest.checks]
@@ -52,6 +56,15 @@ def checked(
     found = {item.id: item for item in (*result.items, *missing.items)}
     items = tuple(found[item.id] for item in rubric.items)
     return replace(result, items=items, max_score=result.max_score + missing.max_score)
+
+
+def _read_laws_beside(rubric: Rubric) -> None:
+    """Import the files of the laws, and Hypothesis with them, on another core, while the worker is busy on ours.
+
+    Nobody waits for it who needs none of them.
+    """
+    if (os.cpu_count() or 1) > 1:
+        threading.Thread(target=read_laws, args=[rubric.code_checks]).start()
 
 
 def is_good(result: SubmissionResult, submission: Submission) -> bool:
