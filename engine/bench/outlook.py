@@ -6,12 +6,13 @@ import os
 import random
 import tempfile
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from engine.bench.costs import sleeping, small_item, whole_syllabus
 from engine.bench.growth import ITEM, Asked, Grown, grown, measured
+from engine.bench.markdown import table, table_of_growth
 from engine.bench.simulation import Cluster, Costs, Simulated, scenarios, simulate
 from engine.records import UsageError
 
@@ -119,25 +120,7 @@ def _list(*points: Sequence[str]) -> str:
     return "\n".join(wrapped)
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
-
-
 def _measured(runs: Sequence[Grown]) -> list[str]:
-    rows = [
-        (
-            f"{run.asked.submissions:,}",
-            str(run.asked.jobs),
-            str(run.asked.examples),
-            f"{1000 * run.judging / run.asked.submissions:.0f}",
-            f"{1000 * run.writing / run.asked.submissions:.0f}",
-            f"{run.main:.0f}",
-            f"{run.tree:.0f}",
-        )
-        for run in runs
-    ]
-    head = ("submissions", "judges", "inputs a check", "ms judging", "ms writing", "MiB, command", "MiB, all processes")
     return [
         "## Measured: one small item",
         _text(
@@ -145,7 +128,7 @@ def _measured(runs: Sequence[Grown]) -> list[str]:
             "Milliseconds are of the clock, for each submission; memory is the most there was at any moment,",
             "in the command's own process and in all of them (what they share counted once).",
         ),
-        _table(head, rows),
+        table_of_growth(runs),
         _text(
             "Sources wait on disk until they are judged, each result is in the gradebook before the next is begun,",
             "and all outputs are made from there in one pass: of each submission some kilobytes stay in memory,",
@@ -167,7 +150,7 @@ def _costs(costs: Costs) -> list[str]:
         ("its part of the gradebook", f"{costs.gradebook / 1000:.0f} KB"),
         ("its outputs", f"{costs.outputs / 1000:.0f} KB"),
     ]
-    return ["## Measured: the whole syllabus, one submission", _table(("what", "takes"), rows)]
+    return ["## Measured: the whole syllabus, one submission", table(("what", "takes"), rows)]
 
 
 def _simulated(figures: Figures) -> list[str]:
@@ -207,11 +190,11 @@ def _simulated(figures: Figures) -> list[str]:
             f"a judge is lost {costs.lost:g} times an hour, and its submission judged again by another.",
             "The shares are of the time of judging: how long each is busy.",
         ),
-        _table(head, rows),
+        table(head, rows),
         "Disk, in GB:",
-        _table(("submissions", "gradebook", "results.json and report"), disk),
+        table(("submissions", "gradebook", "results.json and report"), disk),
         "The simulation beside real runs, the time in which judges are at work:",
-        _table(("run", "real", "simulated", "error"), held),
+        table(("run", "real", "simulated", "error"), held),
     ]
 
 

@@ -10,13 +10,12 @@ from pathlib import Path
 
 from engine.bench import growth, side_by_side, startup
 from engine.bench.growth import Asked, Grown
+from engine.bench.markdown import table, table_of_growth
 from engine.bench.picture import Plot, drawn
 from engine.bench.side_by_side import Comparison
 from engine.bench.startup import NUMPY, Start
 from engine.records import UsageError
 
-COUNTS = (10, 100, 1_000)
-INPUTS = (25, 50, 100, 200)
 PICTURE = Path("pictures") / "performance.svg"
 
 
@@ -36,7 +35,7 @@ def measured(rounds: int, peers: Path, told: Callable[[str], None]) -> Performan
     told("starting")
     starts = startup.startup(rounds)
     told("growing")
-    runs = growth.grown(COUNTS, examples=INPUTS, told=lambda run: told(growth.report([run])))
+    runs = growth.grown(told=lambda run: told(growth.report([run])))
     return Performance(rounds, tuple(comparisons), tuple(starts), tuple(runs))
 
 
@@ -62,7 +61,7 @@ def page(told: Performance) -> str:
         *(f"### {each.title}\n\n{_compared(each)}" for each in told.comparisons),
         READING,
         STARTING.format(table=_started(told.starts)),
-        GROWING.format(picture=PICTURE, table=_grown(told.runs)),
+        GROWING.format(picture=PICTURE, table=table_of_growth(told.runs)),
     ]
     return "\n\n".join(part.strip() for part in parts) + "\n"
 
@@ -79,7 +78,7 @@ def _compared(comparison: Comparison) -> str:
             f"{way.peak_memory_mib:.0f}", f"**{middle:.1f}** ({least:.1f} to {most:.1f})",
         ))  # fmt: skip
     head = ("", "seconds a submission", "of processor time", "MiB, largest process", "times ours")
-    return "\n".join([_table(head, rows), *(f"\n{why}" for why in comparison.absent)])
+    return "\n".join([table(head, rows), *(f"\n{why}" for why in comparison.absent)])
 
 
 def _started(starts: Sequence[Start]) -> str:
@@ -90,23 +89,7 @@ def _started(starts: Sequence[Start]) -> str:
         first = f"{start.median:.2f} ({start.spread[0]:.2f} to {start.spread[1]:.2f})"
         rows.append((f"`{start.name}`", first, f"{statistics.median(start.whole):.2f}",
                      f"{middle:.1f} ({least:.1f} to {most:.1f})"))  # fmt: skip
-    return _table(("", "seconds to the first line", "to the end", "times `import numpy`"), rows)
-
-
-def _grown(runs: Sequence[Grown]) -> str:
-    rows = [
-        (f"{run.asked.submissions:,}", str(run.asked.jobs), str(run.asked.examples),
-         f"{1000 * run.judging / run.asked.submissions:.0f}", f"{1000 * run.writing / run.asked.submissions:.0f}",
-         f"{run.main:.0f}", f"{run.tree:.0f}")
-        for run in runs
-    ]  # fmt: skip
-    head = ("submissions", "judges", "inputs a check", "ms judging", "ms writing", "MiB, command", "MiB, all processes")
-    return _table(head, rows)
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+    return table(("", "seconds to the first line", "to the end", "times `import numpy`"), rows)
 
 
 def _plots(runs: Sequence[Grown]) -> list[Plot]:
@@ -143,11 +126,11 @@ one command. "Verdicts" are what the others give, too; `grade` also proves what 
 
 READING = """
 **How to read it.** The floor is the student's code and the checks' own work, without any wall: nobody who calls the
-functions as often can be quicker. On the whole syllabus most of the floor is the students' own code (a character
-model, two neural bigrams and a transformer are trained), which every way has to run, so the ratios there are
-bounded by it: for the typical assignment they are what isolation and drawing anew make of them. A student who
-arranges the formulas as the reference does gets, to the last bit, the reference's results, and is judged quicker: the
-second table is one who does not.
+functions as often can be much quicker. On the whole syllabus half of our time is the student's own code (a character
+model, two neural bigrams and a transformer are trained; [profile](profile.md)). Every way has to run it, so the ratios
+there are bounded by it: a grader that cost nothing at all would have no thirtyfold lead either. For the typical
+assignment they are what isolation and drawing anew make of them. A student who arranges the formulas as the reference
+does gets, to the last bit, the reference's results, and is judged quicker: the second table is one who does not.
 """
 
 STARTING = """
@@ -162,8 +145,8 @@ GROWING = """
 ## As a class grows
 
 The real command on copies of the examples, one small item, the start of the command not counted in "judging".
-[Where the time goes](profile.md) has a page of its own; [growth](growth.md) goes on from here to 5,000 submissions,
-and to 100,000 on many machines.
+[Where the time goes](profile.md) has a page of its own; [growth](growth.md) goes on from here to 100,000 submissions
+on many machines.
 
 ![Cost of a submission against the size of the class, the inputs of a check, and the number of judges]({picture})
 
