@@ -53,7 +53,7 @@ soak: install
 	$(BIN)/python -m tests.fuzz.soak --submissions 100 1000
 
 cluster: install
-	$(BIN)/python -m tests.fuzz.cluster_run --submissions 1000
+	$(BIN)/python -m tests.fuzz.cluster_run --submissions 2000
 
 docs: install
 	$(BIN)/mkdocs build --strict --quiet --site-dir site
