@@ -28,7 +28,7 @@ JOBS = (1, 2)
 EXAMPLES_PER_CHECK = (25, 50, 100, 200)
 ITEM = "attention.softmax"
 MODULE = "attention.py"  # only examples that have it are worth grading
-MIDDLE = 100  # submissions, where it is not their number that changes
+MIDDLE = 1_000  # submissions, where it is not their number that changes: the start of the command should not weigh
 INTERVAL = 0.25  # seconds between two looks at memory
 MEBIBYTE = 1024  # KiB
 

@@ -16,7 +16,7 @@ from engine.bench.markdown import table, table_of_growth
 from engine.bench.simulation import Cluster, Costs, Simulated, scenarios, simulate
 from engine.records import UsageError
 
-CHECKED = 100  # submissions in the runs a simulation is held against
+CHECKED = 1_000  # submissions in the runs a simulation is held against
 GIGABYTE = 1e9
 WIDTH = 120
 
