@@ -742,17 +742,21 @@ class _Session:
         return replies[0]
 
     def every(self, item: str, requests: Sequence[bytes]) -> list[dict[str, Any]]:
-        """Ask several things and wait for all the answers, however slow."""
+        """Ask several things and wait for all the answers, as long as the submission has time."""
         replies: list[dict[str, Any]] = []
         for group in _grouped(requests, lambda request: (1, len(request))):
             self._within_limits(item)
             try:
-                replies += self._live().requests(
-                    group, seconds=self._seconds(), doing=item.split(".", 1)[1], patience=math.inf
-                )
+                worker = self._live()
+                left = self._deadline - time.monotonic()
+                answers = worker.requests(group, seconds=self._seconds(), doing=item.split(".", 1)[1], patience=left)
             except WorkerLost:
                 self._drop_worker()
                 raise
+            if len(answers) < len(group):
+                self._drop_worker()  # see batch
+                self._within_limits(item)
+            replies += answers
         return replies
 
     def note_loss(self, item: str, lost: WorkerLost) -> None:

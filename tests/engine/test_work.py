@@ -1,12 +1,17 @@
 """How much work right code does: exact polynomials, beside the reference's, and a word where a higher power is done."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 from engine.intake import take_in
+from engine.judge import counts
 from engine.pipeline import Options, judged, tier_for
 from engine.records import Outcome
 from engine.rubric import read_rubric
 from engine.work import WORK, work_of_reference
+from engine.workers import Zygotes
 
 # Worked out by hand from the definitions.
 BY_HAND = {
@@ -78,3 +83,14 @@ def test_a_wrong_function_is_not_counted(root):
     (item,) = items.values()
     assert item.outcome is Outcome.BROKEN
     assert item.work == ""
+
+
+def test_many_slow_calls_do_not_outlast_the_submission(tmp_path):
+    """Each of them is answered in time; all of them together are not."""
+    (tmp_path / "gates.py").write_text("import time\ndef sigmoid(x):\n    time.sleep(0.2)\n    return x * x\n")
+    (submission,) = take_in([tmp_path])
+    budget = replace(read_rubric().budget, submission_seconds=1.0)
+    calls = {"gates.sigmoid": [(np.ones(number),) for number in range(1, 61)]}
+    with Zygotes(tier_for(trusted=False), budget) as zygotes:
+        assert counts(submission, {"gates.sigmoid": calls["gates.sigmoid"][:2]}, zygotes, budget).keys() == calls.keys()
+        assert counts(submission, calls, zygotes, budget) == {}
